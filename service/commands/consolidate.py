@@ -56,6 +56,8 @@ def command(
         taken = asyncio.run(take_back(settings, agent or settings.agent, undo, pin=pin))
         if not told_as_json(taken):
             _print_taken_back(undo, taken, answers())
+            if taken["restored"] and not pin:
+                _say(answers(), "The next run takes them again but for what is pinned (--pin).")
         return
     if pin:
         raise Misused("--pin tells what --undo does with what comes back: give a run to --undo.")

@@ -15,6 +15,7 @@ import typer
 from service.client.answers import SearchAnswer
 from service.client.endpoints import AsyncGraphMemory
 from service.client.errors import ClientError, Problem, TimedOut
+from service.client.options import Project
 from service.client.sessions import SeenClient
 from service.commands.connect import place_of
 from service.commands.connect_client import MCP, Name, find_program
@@ -25,9 +26,11 @@ from service.commands.program import Program
 from service.commands.terminal import begin, printable
 from service.errors import InvalidRequest
 from service.plurals import how_many
+from service.projects.identity import origin_of, root_of
 from service.settings import Settings
 
 _SECONDS: Final = 10.0
+_MOST_PROJECTS: Final = 1000
 _UNAUTHORIZED: Final = 401
 _FORBIDDEN: Final = 403
 # A hook comes before the line of its turn is written.
@@ -143,7 +146,7 @@ async def _of_service(
     yield Finding("service", _GOOD, f"answers on {where}, and the key is good")
     async for one in _model(memory):
         yield one
-    yield _project(program)
+    yield await _project(memory, connection.agent, program)
     if program:
         seen = [one for one in page["clients"] if one["client"] == program.name]
         yield _hooks(program, seen[0] if seen else None)
@@ -180,7 +183,7 @@ async def _model(memory: AsyncGraphMemory) -> AsyncIterator[Finding]:
         yield Finding("warnings", _ODD, " ".join(map(str, warnings)))
 
 
-def _project(program: Program | None) -> Finding:
+async def _project(memory: AsyncGraphMemory, agent: str | None, program: Program | None) -> Finding:
     """Tell which project the folder that sessions are in is for the service."""
     folder = (program.workspace if program else None) or Path.cwd()
     try:
@@ -194,8 +197,28 @@ def _project(program: Program | None) -> Finding:
             "(project = …) is better."
         )
         return Finding("project", _ODD, told)
-    told = json.dumps(project, ensure_ascii=False) if isinstance(project, dict) else str(project)
-    return Finding("project", _GOOD, told)
+    if not isinstance(project, dict):
+        return Finding("project", _GOOD, str(project))
+    told = json.dumps(project, ensure_ascii=False)
+    before = await _called_before(memory, agent, project)
+    if before is None:
+        return Finding("project", _GOOD, told)
+    moved = f"POST /projects/move takes the memories of {before} along"
+    return Finding("project", _ODD, f"{told}; the folder was {before}: if it was renamed, {moved}.")
+
+
+async def _called_before(
+    memory: AsyncGraphMemory, agent: str | None, project: Project
+) -> str | None:
+    """Return which project of another remote a folder was: one that was renamed begins anew."""
+    origin, root = origin_of(project.get("origin") or ""), root_of(project.get("root") or "")
+    try:
+        page = await memory.list_projects(agent=agent, limit=_MOST_PROJECTS)
+    except ClientError:
+        # A key may be good for the memories alone.
+        return None
+    others = (one for one in page["projects"] if root in one["roots"] and one["origins"])
+    return next((one["scope"] for one in others if origin and origin not in one["origins"]), None)
 
 
 def _hooks(program: Program, seen: SeenClient | None) -> Finding:

@@ -329,16 +329,24 @@ def test_a_consolidation_from_a_shell_shows_its_plan_and_then_does_it(
     assert "2 memories were consolidated into 1 summary (1 new)" in done.stdout
     again = _run("consolidate", "--execute", **environment)
     assert "0 memories would be consolidated into 0 summaries" in again.stdout
-    run = done.stdout.rpartition("`graph-memory consolidate --undo ")[2].partition("`")[0]
+    back = _run("consolidate", "--undo", _run_told(done.stdout), **environment)
+    assert "The next run takes them again but for what is pinned (--pin)." in back.stdout
+    done = _run("consolidate", "--execute", **environment)
+    run = _run_told(done.stdout)
     assert f"`graph-memory consolidate --undo {run}` takes it back" in done.stdout
     for misused in (["--undo", run, "--execute"], ["--undo", run, "--older-than", "3d"], ["--pin"]):
         assert _run("consolidate", *misused, **environment).returncode == 2
     back = _run("consolidate", "--undo", run, "--pin", **environment)
     assert f"run {run} is taken back: 2 memories are as before, 1 summary is gone" in back.stdout
+    assert "takes them again" not in back.stdout
     unknown = _run("consolidate", "--undo", run, **environment)
     assert (unknown.returncode, "was undone already" in unknown.stderr) == (1, True)
     pinned = _run("consolidate", "--execute", **environment)
     assert "0 memories would be consolidated into 0 summaries" in pinned.stdout
+
+
+def _run_told(told: str) -> str:
+    return told.rpartition("`graph-memory consolidate --undo ")[2].partition("`")[0]
 
 
 def test_a_consolidation_from_a_shell_goes_through_the_running_service(

@@ -33,6 +33,26 @@ def test_all_is_well(machine: Machine, memory: RunningService) -> None:
     assert memory.url in found["mcp"][1]
 
 
+def test_a_project_that_was_renamed(machine: Machine, memory: RunningService) -> None:
+    """Its memories stay under the name before; the session that misses them is told nothing."""
+    git = ("git", "-C", str(machine.project))
+    subprocess.run(["git", "init", "-q", str(machine.project)], check=True)
+    subprocess.run([*git, "remote", "add", "origin", "git@github.com:ann/app.git"], check=True)
+    machine.graph_memory("store", "The crane is called Ines.")
+    assert findings(machine, 0)["project"][0] == "ok"
+    subprocess.run(
+        [*git, "remote", "set-url", "origin", "git@github.com:ann/crane.git"], check=True
+    )
+    for _ in range(2):
+        state, told = findings(machine, 0)["project"]
+        assert (state, "the folder was github.com/ann/app: if" in told) == ("look", True), told
+        # So it is once the new one is known, too.
+        machine.graph_memory("store", "The crane is red.")
+    move = {"project": "github.com/ann/app", "into": "github.com/ann/crane"}
+    memory.client.post("/projects/move", json=move).raise_for_status()
+    assert findings(machine, 0)["project"][0] == "ok"
+
+
 def test_folders_that_no_scan_reads(machine: Machine, tmp_path: Path, embedding_url: str) -> None:
     """The service looks at its start and at each scan: a disk may be mounted later."""
     (note := tmp_path / "note.md").touch()
