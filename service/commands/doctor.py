@@ -231,7 +231,9 @@ def _hooks(program: Program, seen: SeenClient | None) -> Finding:
         # It ends with "run the doctor", which is what runs.
         what = seen["warning"].rpartition(": ")[0]
         return Finding("hooks", _BAD, f"{what}: {program.hint}.")
-    if wrote and wrote - hooked.timestamp() > _SLACK_SECONDS:
+    # Hooks that came while the service was away left what they had.
+    is_late = wrote and wrote - hooked.timestamp() > _SLACK_SECONDS and not waiting(program)
+    if wrote and is_late:
         written = datetime.fromtimestamp(wrote, UTC)
         told = f"the last came at {hooked:%Y-%m-%d %H:%M}, but a session went on at {written:%H:%M}"
         return Finding("hooks", _BAD, f"{told}: it began before the plugin, or its hooks are off.")

@@ -1,8 +1,10 @@
 """What the doctor tells a newcomer of each thing that is wrong, against a real service."""
 
 import json
+import os
 import socket
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +197,24 @@ def test_hooks_whose_prompts_are_not_captured(machine: Machine, memory: RunningS
     state, told = findings(machine, 1, "codex")["hooks"]
     assert (state, "nothing of the last 3 prompts was captured" in told) == ("wrong", True), told
     assert told.endswith("look whether its hooks are trusted there."), told
+
+
+def test_hooks_that_came_while_the_service_was_away(
+    machine: Machine, memory: RunningService
+) -> None:
+    """What they left waits, so it is not they that are off."""
+    body = {"hook_event_name": "SessionStart", "session_id": "s1"}
+    memory.client.post("/hooks/claude-code", json=body).raise_for_status()
+    transcript = machine.home / ".claude" / "projects" / "crane" / "s2.jsonl"
+    transcript.parent.mkdir(parents=True)
+    transcript.touch()
+    os.utime(transcript, (time.time() + 600,) * 2)
+    assert "its hooks are off" in findings(machine, 1, "claude-code")["hooks"][1]
+    capture = machine.home / ".claude" / "graph-memory" / "spool" / "000000000001-0123abcd.json"
+    capture.parent.mkdir(parents=True)
+    capture.write_text("{}")
+    found = findings(machine, 1, "claude-code")
+    assert (found["hooks"][0], found["waiting"][0]) == ("ok", "look"), found
 
 
 @pytest.mark.parametrize("name", SNIPPETS)
