@@ -13,6 +13,7 @@ from typing import Any, Final
 from service.fixes.shell import command_of
 from service.fixes.signature import error_of, signature_of
 from service.observe.cues import marked, statements
+from service.search.small_talk import is_small_talk
 from service.transcripts.tasks import Tasks, boxes_of
 from service.transcripts.turns import Turn
 
@@ -118,7 +119,7 @@ def fold(
     """
     for offset, turn in turns:
         if turn.role == "user":
-            state.request = clean(turn.text[:_MOST_READ])[:_MOST_REQUEST]
+            _asked(state, turn.text, clean)
             for said in statements(turn.text):
                 yield Extract(said.kind, said.text, offset, turn.at, in_passing=said.in_passing)
         elif turn.role == "tool":
@@ -130,6 +131,12 @@ def fold(
                 _take_tasks(state, tasks, clean)
             for said in marked(turn.text):
                 yield Extract(said.kind, said.text, offset, turn.at, speaker="assistant")
+
+
+def _asked(state: State, text: str, clean: Callable[[str], str]) -> None:
+    # Thanks at the end are no request, and a greeting alone leaves nothing to the next session.
+    if not is_small_talk(text):
+        state.request = clean(text[:_MOST_READ])[:_MOST_REQUEST]
 
 
 def handoff_of(state: State) -> str | None:
