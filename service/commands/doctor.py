@@ -123,7 +123,8 @@ def _left_behind(program: Program) -> list[Finding]:
         found.append(Finding("waiting", _ODD, told))
     failure = program.own / "last-failure"
     if failure.is_file():
-        found.append(Finding("last failure", _ODD, failure.read_text("utf-8").strip()))
+        since = "" if count else " (nothing waits any more)"
+        found.append(Finding("last failure", _ODD, failure.read_text("utf-8").strip() + since))
     return found
 
 

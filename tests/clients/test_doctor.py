@@ -213,8 +213,13 @@ def test_hooks_that_came_while_the_service_was_away(
     capture = machine.home / ".claude" / "graph-memory" / "spool" / "000000000001-0123abcd.json"
     capture.parent.mkdir(parents=True)
     capture.write_text("{}")
+    (capture.parents[1] / "last-failure").write_text("2026-02-15T22:20:05Z refused\n")
     found = findings(machine, 1, "claude-code")
     assert (found["hooks"][0], found["waiting"][0]) == ("ok", "look"), found
+    assert found["last failure"][1] == "2026-02-15T22:20:05Z refused"
+    capture.unlink()
+    found = findings(machine, 1, "claude-code")
+    assert found["last failure"][1] == "2026-02-15T22:20:05Z refused (nothing waits any more)"
 
 
 @pytest.mark.parametrize("name", SNIPPETS)
