@@ -108,7 +108,7 @@ def _installed(program: Program, connection: Connection | None) -> list[Finding]
         return [*found, Finding("settings", _BAD, error.detail)]
     if not is_installed or connection is None:
         found.append(Finding("plugin", _BAD, f"it is not connected: {again}."))
-    elif off := program.what_is_off():
+    elif off := program.what_is_off() or program.what_is_old():
         found.append(Finding("plugin", _BAD, off))
     else:
         found.append(Finding("plugin", _GOOD, "installed"))

@@ -103,7 +103,10 @@ class Program:
         """Return what its command is still told to put the plugin in; raises Misused."""
         if slot:
             raise Misused(f"{self.title} has no memory slot: leave out --slot.")
-        return () if self.has_plugin() else self.add
+        if not self.has_plugin():
+            return self.add
+        # Its own update looks at the number of the version alone, which a pull need not change.
+        return (self.remove[0], *self.add) if self.what_is_old() else ()
 
     def going(self) -> Sequence[Sequence[str]]:
         """Return what its command is told to take the plugin out again; raises InvalidRequest."""
@@ -164,6 +167,13 @@ class Program:
                 return None if is_on else "it is installed and switched off: enable it there."
         return "it is installed and switched off: enable it there."
 
+    def what_is_old(self) -> str | None:
+        """Return what to do where its copy of the plugin is not what this checkout has."""
+        copies = [folder for folder in self.cache.glob("*/*") if folder.is_dir()]
+        if not copies or any(_is_copy(folder, self.plugin) for folder in copies):
+            return None
+        return f"its copy is of another version: run `graph-memory connect {self.name}`."
+
     def tidy(self, now: dict[str, Any], old: dict[str, Any]) -> None:
         """Take out of settings what its command leaves behind and was not there before."""
         for table in _TABLES:
@@ -207,3 +217,14 @@ class Program:
         if not isinstance(read, dict):
             raise InvalidRequest(f"{path} holds no settings. Nothing was changed.")
         return read
+
+
+def _is_copy(folder: Path, plugin: Path) -> bool:
+    """Say whether a folder has each file of a plugin as it is there, whatever else it has."""
+    files = (path for path in plugin.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    try:
+        return all(
+            (folder / path.relative_to(plugin)).read_bytes() == path.read_bytes() for path in files
+        )
+    except OSError:
+        return False

@@ -222,6 +222,35 @@ def test_hooks_that_came_while_the_service_was_away(
     assert found["last failure"][1] == "2026-02-15T22:20:05Z refused (nothing waits any more)"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["claude-code", "codex"])
+def test_a_plugin_of_another_version_is_put_in_anew(
+    machine: Machine, memory: RunningService, name: str
+) -> None:
+    """The copy that a program keeps is what it was, whatever the checkout has by now."""
+    assert memory.url
+    if name == "codex":
+        machine.put_codex()
+        settings = machine.home / ".codex" / "config.toml"
+    else:
+        machine.put("claude", program("claude"))
+        settings = machine.home / ".claude" / "settings.json"
+        settings.parent.mkdir()
+        settings.write_text('{"env":  {"MINE": "1"}}')
+    own, home = settings.read_bytes(), settings.parent
+    machine.graph_memory("connect", name)
+    [copy] = home.glob("plugins/cache/graph-memory/*/*/scripts/hook.py")
+    now = copy.read_bytes()
+    copy.write_bytes(now + b"# Of an older version.\n")
+    state, told = findings(machine, 1, name)["plugin"]
+    assert (state, f"run `graph-memory connect {name}`" in told) == ("wrong", True), told
+    machine.graph_memory("connect", name)
+    assert copy.read_bytes() == now
+    assert findings(machine, 0, name)["plugin"] == ("ok", "installed")
+    machine.graph_memory("disconnect", name)
+    assert (list(home.glob("plugins/cache/*")), settings.read_bytes()) == ([], own)
+
+
 @pytest.mark.parametrize("name", SNIPPETS)
 def test_each_program_is_told_what_it_reads(
     machine: Machine, memory: RunningService, name: str
