@@ -83,7 +83,8 @@ class _Redrafting:
     def draft(self, old: StoredMemory) -> Draft:
         """Return a memory with the fields; raises Forbidden, InvalidRequest and TextRefused."""
         given = _provenance(old, self.fields, self.sender)
-        origin = given.get("origin", old.origin)
+        # A scope is no words of the memory's, and is told with it: its sender's policy holds for it.
+        origin = lowest((old.origin, self.sender.origin))
         fields, self.warnings = screen_changes(self.sanitiser, origin, self.fields)
         # What was told of fields that stay as they are still holds.
         told = [one for one in old.screened if _field_of(one) not in self.fields]
