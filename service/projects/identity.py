@@ -14,6 +14,9 @@ from datetime import datetime
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
+from service.sanitise.instructions import score_instructions
+from service.sanitise.secrets import mask_secrets
+
 # git's short form: [user@]host:path, where no slash stands in front of the colon.
 _SHORT: Final = re.compile(r"(?:[^/@:]{1,200}@)?([^/@:\s]{2,255}):(?!//)(\S{1,2000})")
 _HOST_AND_PATH: Final = re.compile(r"[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/\S{1,2000}")
@@ -47,8 +50,13 @@ class Identity:
 
     @property
     def scope(self) -> str:
-        """The scope of its memories while nothing else is known of it."""
-        return _short(self.origin or self.root or self.name or "")
+        """The scope of its memories while nothing else is known of it.
+
+        It is told with memories and above what a session is told, whoever named the project: of
+        what reads like orders to an agent it is a hash.
+        """
+        said = self.origin or self.root or self.name or ""
+        return _digest(said) if score_instructions(said).is_high else _short(said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +75,9 @@ def identify(
 
     Spaces around it, a usual port, `.git` and letter case of a remote do not count, nor a user and
     a password, whatever they stand in; of a folder slashes at its end, and on Windows letter case
-    and the kind of slash.
+    and the kind of slash. A secret in it is masked, as in the scope of a memory that is stored.
     """
-    origin, root, name = (_LOGIN.sub("", one) if one else one for one in (origin, root, name))
+    origin, root, name = (_without_secrets(one) if one else one for one in (origin, root, name))
     found = Identity(
         (origin_of(origin) or _digest(origin)) if origin else None,
         (root_of(root) or _digest(root)) if root else None,
@@ -135,6 +143,10 @@ def scope_of(identity: Identity, known: Mapping[str, Known]) -> str:
         if found and not (identity.origin and key.startswith("root:") and found.has_origin):
             return found.scope
     return identity.scope
+
+
+def _without_secrets(text: str) -> str:
+    return mask_secrets(_LOGIN.sub("", text)).text
 
 
 def _parts(url: str) -> tuple[str, str]:
