@@ -143,3 +143,5 @@ def _check_body(headers: Headers) -> None:
     charset = _CHARSET.search(told)
     if not _JSON.fullmatch(kind) or (charset and charset[1].lower() not in {"utf-8", "utf8"}):
         raise NotJson("Send JSON in UTF-8, with Content-Type: application/json.")
+    if {one.lower() for one in headers.get("content-encoding", ())} - {"identity"}:
+        raise NotJson("Send the body as it is, without Content-Encoding: nothing is unpacked here.")

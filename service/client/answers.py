@@ -111,6 +111,7 @@ class MemoryStep(TypedDict):
 
     memory: str
     title: str
+    trust_tier: str
 
 
 class ConceptStep(TypedDict):
@@ -139,6 +140,7 @@ class Neighbour(TypedDict):
 
     id: str
     title: str
+    trust_tier: str
 
 
 class Chain(TypedDict):
@@ -218,6 +220,7 @@ class SourceMemory(TypedDict):
 
     id: str
     title: str
+    trust_tier: str
     occurred_at: str
     lines: list[int]
 
@@ -263,10 +266,14 @@ class WithheldLines(TypedDict):
 
 
 class DocumentLines(TypedDict):
-    """Lines of a document: `from_line` to `to_line` of `total_lines`, counted from 1."""
+    """Lines of a document: `from_line` to `to_line` of `total_lines`, counted from 1.
+
+    `trust_tier` is the lowest of all that the document shows.
+    """
 
     path: str
     text: str
+    trust_tier: str
     from_line: int
     to_line: int
     total_lines: int

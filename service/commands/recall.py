@@ -68,7 +68,7 @@ def trees_of(answer: RecallAnswer) -> list[Tree]:
     for result in answer["results"]:
         way: tuple[str, ...] = ()
         edge = Text()
-        for step in result["path"] or [{"memory": result["id"], "title": result["title"]}]:
+        for step in result["path"] or [_as_step(result)]:
             if "memory" not in step:
                 edge += _edge(step)
                 continue
@@ -83,6 +83,12 @@ def trees_of(answer: RecallAnswer) -> list[Tree]:
     return list(trees.values())
 
 
+def _as_step(result: RecalledMemory) -> MemoryStep:
+    return {
+        "memory": result["id"], "title": result["title"], "trust_tier": result["trust_tier"],
+    }  # fmt: skip
+
+
 def _edge(step: ConceptStep | TimeStep) -> Text:
     if step["edge"] == "follows":
         return Text(f"{step['direction']} → ", style="magenta")
@@ -91,12 +97,14 @@ def _edge(step: ConceptStep | TimeStep) -> Text:
 
 def _label(step: MemoryStep, result: RecalledMemory | None) -> Text:
     title = " ".join(printable(step["title"]).split())[:_TITLE_CHARS] or step["memory"]
+    doubt = doubt_of(step.get("trust_tier"))
     if result is None:
-        return Text(title, style="dim")
+        told = Text(title, style="dim")
+        return told.append(f"  {doubt}", style="yellow") if doubt else told
     label = Text(title, style="bold")
     label.append(f"  {result['score']:.2f}", style="green")
     label.append(f"  {printable(source_of(result))}", style="dim")
-    if doubt := doubt_of(result.get("trust_tier")):
+    if doubt:
         label.append(f"  {doubt}", style="yellow")
     return label
 

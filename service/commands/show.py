@@ -7,7 +7,8 @@ import typer
 from rich.text import Text
 from rich.tree import Tree
 
-from service.client.answers import MemoryDetail, Neighbour
+from service.access.origins import doubt_of
+from service.client.answers import MemoryDetail, Neighbour, SourceMemory
 from service.commands.connect import connect
 from service.commands.given_options import Form, in_form, named
 from service.commands.here import Agent, find_place
@@ -63,9 +64,11 @@ def tree_of(memory: MemoryDetail) -> Tree | None:
     return tree if tree.children else None
 
 
-def _line(edge: str, style: str, one: Neighbour) -> Text:
+def _line(edge: str, style: str, one: Neighbour | SourceMemory) -> Text:
     told = Text(edge, style=style)
     told.append(" ".join(printable(one["title"]).split()) or one["id"])
+    if doubt := doubt_of(one.get("trust_tier")):
+        told.append(f"  {doubt}", style="yellow")
     return told.append(f"  {one['id']}", style="dim")
 
 

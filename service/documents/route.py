@@ -4,11 +4,13 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import reduce
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import Query
 from pydantic import Field
 
+from service.access.origins import UNKNOWN, lower_tier, tier_of
 from service.errors import DocumentNotFound
 from service.field_types import WHOLE, TrustTier
 from service.ingest.document_names import names_of
@@ -45,11 +47,13 @@ class WithheldLines:
 class DocumentLines:
     """Lines of a document: `from_line` to `to_line` of `total_lines`, counted from 1.
 
-    `withheld` tells which lines of the whole document are shown empty, and why.
+    `withheld` tells which lines of the whole document are shown empty, and why; `trust_tier` is the
+    lowest of all that is shown of it, and of who sent it.
     """
 
     path: str
     text: str
+    trust_tier: str
     from_line: int
     to_line: int
     total_lines: int
@@ -81,7 +85,7 @@ async def get_document(
     [owner] = await readable_agents(db, agent, [])
     for name in names_of(path):
         key = record("document", [owner, name])
-        if row := await db.run(DOCUMENT, id=key, agent=owner, uri=name, trust=trust):
+        if row := await db.run(DOCUMENT, id=key, agent=owner, uri=name):
             break
     else:
         msg = (
@@ -89,19 +93,23 @@ async def get_document(
             "Search hits name theirs in source.uri."
         )
         raise DocumentNotFound(msg)
-    every, untrusted = await asyncio.to_thread(_shown, row["text"], row["sections"])
+    every, untrusted = await asyncio.to_thread(_shown, row["text"], row["sections"], trust)
+    tiers = [one[3] for one in row["sections"] if one[3] in trust]
+    lowest = reduce(lower_tier, tiers, tier_of(row.get("origin") or UNKNOWN.origin))
     chosen = every[from_ - 1 : None if lines is None else from_ - 1 + lines]
     return DocumentLines(
-        name, "\n".join(chosen), from_, from_ - 1 + len(chosen), len(every), row["updated_at"],
-        [
+        name, "\n".join(chosen), lowest, from_, from_ - 1 + len(chosen), len(every),
+        row["updated_at"], [
             *(WithheldLines(first, last, "deleted") for first, last in row["withheld"]),
             *(WithheldLines(first, last, "trust") for first, last in untrusted),
         ],
     )  # fmt: skip
 
 
-def _shown(text: str, sections: Iterable[Sequence[Any]]) -> tuple[list[str], Sequence[LineRange]]:
+def _shown(
+    text: str, sections: Iterable[Sequence[Any]], trust: Sequence[str]
+) -> tuple[list[str], Sequence[LineRange]]:
     """Return the lines of a text, empty where they may not be shown, and which those are."""
-    places = (Placed(one[0], one[1], tuple(one[2]), one[3]) for one in sections)
+    places = (Placed(one[0], one[1], tuple(one[2]), one[3] in trust) for one in sections)
     untrusted = hidden(text, places)
     return lines_of(blanked(text, untrusted)), untrusted

@@ -83,7 +83,7 @@ class _Redrafting:
     def draft(self, old: StoredMemory) -> Draft:
         """Return a memory with the fields; raises Forbidden, InvalidRequest and TextRefused."""
         given = _provenance(old, self.fields, self.sender)
-        # A scope is no words of the memory's, and is told with it: its sender's policy holds for it.
+        # Also a scope, which is no words of the memory's, is told with it.
         origin = lowest((old.origin, self.sender.origin))
         fields, self.warnings = screen_changes(self.sanitiser, origin, self.fields)
         # What was told of fields that stay as they are still holds.

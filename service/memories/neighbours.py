@@ -17,14 +17,21 @@ def mentions_of(rows: list[dict[str, Any]] | None, *, is_counted: bool) -> list[
 
 def neighbours_of(rows: list[dict[str, Any]] | None) -> list[Neighbour]:
     """Return the memories just before or just after, by their titles."""
-    return [Neighbour(row["id"], title_of(row["title"], row["content"])) for row in rows or []]
+    return [
+        Neighbour(row["id"], title_of(row["title"], row["content"]), row["trust_tier"])
+        for row in rows or []
+    ]
 
 
 def sources_in(rows: list[dict[str, Any]] | None) -> list[SourceMemory]:
     """Return the memories that a summary is made of, in the order of its lines."""
     sources = [
         SourceMemory(
-            row["id"], title_of(row["title"], row["content"]), row["occurred_at"], row["lines"]
+            row["id"],
+            title_of(row["title"], row["content"]),
+            row["trust_tier"],
+            row["occurred_at"],
+            row["lines"],
         )
         for row in rows or []
     ]

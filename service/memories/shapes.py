@@ -75,6 +75,7 @@ class Neighbour:
 
     id: str
     title: str
+    trust_tier: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,7 @@ class SourceMemory:
 
     id: str
     title: str
+    trust_tier: str
     occurred_at: datetime
     lines: list[int]
 

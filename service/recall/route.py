@@ -109,6 +109,7 @@ class MemoryStep:
 
     memory: str
     title: str
+    trust_tier: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +249,7 @@ def _path_fields(path: Path, result: RecallResult) -> list[StepFields]:
 def _step_fields(step: Step, memories: Mapping[str, Memory]) -> StepFields:
     if step.memory:
         memory = memories[step.memory]
-        return MemoryStep(memory.id, title_of(memory.title, memory.content))
+        return MemoryStep(memory.id, title_of(memory.title, memory.content), memory.trust_tier)
     if step.concept:
         return ConceptStep(step.edge, step.concept.id[1])  # type: ignore[arg-type]
     return TimeStep("follows", step.direction)  # type: ignore[arg-type]
@@ -257,6 +258,6 @@ def _step_fields(step: Step, memories: Mapping[str, Memory]) -> StepFields:
 def _chain_fields(chain: Chain, memories: Mapping[str, Memory]) -> ChainFields:
     def named(keys: tuple[str, ...]) -> list[Neighbour]:
         known = [memories[key] for key in keys if key in memories]
-        return [Neighbour(m.id, title_of(m.title, m.content)) for m in known]
+        return [Neighbour(m.id, title_of(m.title, m.content), m.trust_tier) for m in known]
 
     return ChainFields(chain.memory, named(chain.before), named(chain.after))

@@ -207,7 +207,7 @@ def advice(error: Mapping[str, Any]) -> str:
     """Say what is wrong with one field: pydantic's own words, made a sentence that helps."""
     if error["type"] == "json_invalid":
         reason = error.get("ctx", {}).get("error", "malformed")
-        return f"The body is not JSON ({reason}). Send Content-Type: application/json."
+        return f"The body is not JSON ({reason}). Send one JSON object."
     if error["type"] == "missing" and tuple(error["loc"]) == ("body",):
         return "The body is missing. Send a JSON object."
     if error["type"] in _ADVICE:

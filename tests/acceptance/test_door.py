@@ -3,6 +3,7 @@
 What is expected stands in a few rules here, apart from the code: a new route is asked as well.
 """
 
+import gzip
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -104,6 +105,18 @@ def test_a_body_in_another_coding_than_chunks_is_not_taken_as_if_it_were_plain(
     assert [int(one[:3]) for one in said.split(b"HTTP/1.1 ")[1:]] == [501, 200]
     assert b"content-type: application/problem+json" in said
     assert b'"type":"/problems/coding-unknown"' in said
+
+
+def test_a_packed_body_is_told_so(client: httpx.Client) -> None:
+    """Nor is one taken that only says so: 415, as RFC 9110 has it."""
+    said = b'{"text": "A crane that is packed."}'
+    for coding, body in (("gzip", gzip.compress(said)), ("br", said), ("gzip, identity", said)):
+        headers = {"Content-Type": "application/json", "Content-Encoding": coding}
+        refused = client.post("/memories", content=body, headers=headers)
+        assert (refused.status_code, refused.json()["type"]) == (415, "/problems/not-json")
+        assert "Content-Encoding" in refused.json()["detail"]
+    plain = {"Content-Type": "application/json", "Content-Encoding": "identity"}
+    assert client.post("/memories", content=said, headers=plain).status_code == 201
 
 
 @pytest.mark.parametrize("name", ["Host", "Origin", "Content-Type", "Authorization"])

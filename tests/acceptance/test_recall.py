@@ -59,9 +59,9 @@ def test_a_shared_concept_is_one_hop_away_and_the_path_reads(
     assert set(hits) == {line[0], line[1]}
     assert (hits[line[0]]["distance"], hits[line[1]]["distance"]) == (0, 1)
     assert hits[line[1]]["path"] == [
-        {"memory": line[0], "title": "about apples alone"},
+        {"memory": line[0], "title": "about apples alone", "trust_tier": "trusted"},
         {"edge": "references", "concept": "copper"},
-        {"memory": line[1], "title": "about bridges alone"},
+        {"memory": line[1], "title": "about bridges alone", "trust_tier": "trusted"},
     ]
     assert hits[line[1]].keys() >= {"content", "snippet", "score", "signals", "source"}
     assert 0 < hits[line[1]]["score"] < hits[line[0]]["score"] <= 1
@@ -205,7 +205,8 @@ def test_every_path_is_connected_and_true(client: httpx.Client, seed: int) -> No
     for hit in answer["results"]:
         path = hit["path"]
         assert path[0]["memory"] in answer["seeds"]
-        assert path[-1] == {"memory": hit["id"], "title": hit["title"]}
+        last = {"memory": hit["id"], "title": hit["title"], "trust_tier": hit["trust_tier"]}
+        assert path[-1] == last
         for here, there in _steps(path):
             # A memory tells its concepts; a concept does not list its memories.
             start, end = (there, here) if there[0] == "memory" else (here, there)

@@ -83,5 +83,5 @@ export async function get(memory, ctx, { path, from, lines }) {
   }
   const asked = { agent: place.agent, path, from: from ?? 1, lines: Math.min(MOST_LINES, lines ?? 200) };
   const read = await memory.service.get("/documents", asked, until);
-  return { path, text: read.text.slice(0, MOST_TEXT) };
+  return { path, text: marked(read, read.text.slice(0, MOST_TEXT)) };
 }

@@ -92,6 +92,12 @@ def headed(title: str, facts: Iterable[str]) -> str:
     return f"{title} ({', '.join(filter(None, facts))})".lstrip()
 
 
+def in_doubt(title: str, trust_tier: str) -> str:
+    """Return the title of a memory that is told alone; of words that nobody trusts it says so."""
+    doubt = doubt_of(trust_tier)
+    return f"{title} ({doubt})" if doubt else title
+
+
 def cut(text: str, most: int) -> tuple[str, bool]:
     """Return what fits of a text, and whether that is not all."""
     return text[:most], len(text) > most

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 from pydantic import BaseModel, Field
 
 from service.access.origins import doubt_of
-from service.mcp.offered.answer import MOST_TEXT_CHARACTERS, Answer, cut
+from service.mcp.offered.answer import MOST_TEXT_CHARACTERS, Answer, cut, in_doubt
 from service.mcp.offered.arguments import Arguments, Id
 from service.mcp.offered.asking import Asking
 
@@ -25,7 +25,7 @@ class FetchArguments(Arguments):
 
 
 class Result(BaseModel):
-    """A memory by its title."""
+    """A memory by its title; one in doubt says so."""
 
     id: str
     title: str
@@ -67,7 +67,9 @@ async def search(asking: Asking, given: SearchArguments) -> Results:
     )
     return Results(
         results=[
-            Result(id=hit["id"], title=hit["title"], url=_url(hit["id"]))
+            Result(
+                id=hit["id"], title=in_doubt(hit["title"], hit["trust_tier"]), url=_url(hit["id"])
+            )
             for hit in answer["results"]
         ]
     )

@@ -32,9 +32,8 @@ class Fix(Answer):
         """Return what was done."""
         if not self.found:
             return "No fix of this error is known."
-        return (
-            f"The same command passed at {self.proven_at} after this (id {self.id}):\n{self.text}"
-        )
+        about = f"(untrusted, id {self.id})"
+        return f"The same command passed at {self.proven_at} after this {about}:\n{self.text}"
 
 
 async def fix_lookup(asking: Asking, given: FixArguments) -> Fix:

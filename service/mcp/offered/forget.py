@@ -4,7 +4,8 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from service.mcp.offered.answer import Answer, cut
+from service.client.answers import Hit, Memory
+from service.mcp.offered.answer import Answer, cut, in_doubt
 from service.mcp.offered.arguments import Agent as AgentName
 from service.mcp.offered.arguments import Arguments, Key
 from service.mcp.offered.asking import Asking
@@ -39,9 +40,11 @@ class Candidate(BaseModel):
     title: str
     text: str
     kind: str
+    trust_tier: str
 
     def __str__(self) -> str:
-        return f"{self.title}: {self.text}" if is_beside(self.title, self.text) else self.text
+        said = f"{self.title}: {self.text}" if is_beside(self.title, self.text) else self.text
+        return in_doubt(said, self.trust_tier)
 
 
 class Forgotten(Answer):
@@ -94,9 +97,9 @@ async def _candidates(asking: Asking, given: ForgetArguments, agent: str | None)
     """Return what may be meant. By id it is one, and its words are read only to be shown."""
     if given.id is not None:
         if asking.choose is None:
-            return [Candidate(id=given.id, title="", text="", kind="")]
+            return [Candidate(id=given.id, title="", text="", kind="", trust_tier="trusted")]
         memory = await asking.memory.read_memory(given.id, agent=agent)
-        return [_candidate(memory["id"], memory["title"], memory["content"], memory["kind"])]
+        return [_candidate(memory, memory["content"])]
     whose = {"agent": agent} if agent else {}
     answer = await asking.memory.search(
         given.query or "",
@@ -104,12 +107,12 @@ async def _candidates(asking: Asking, given: ForgetArguments, agent: str | None)
         detail="index",
         **whose,  # type: ignore[arg-type]
     )
-    return [
-        _candidate(hit["id"], hit["title"], hit["snippet"], hit["kind"])
-        for hit in answer["results"]
-    ]
+    return [_candidate(hit, hit["snippet"]) for hit in answer["results"]]
 
 
-def _candidate(key: str, title: str, text: str, kind: str) -> Candidate:
+def _candidate(memory: Memory | Hit, text: str) -> Candidate:
     short, _ = cut(" ".join(text.split()), _SNIPPET_CHARACTERS)
-    return Candidate(id=key, title=title, text=short, kind=kind)
+    return Candidate(
+        id=memory["id"], title=memory["title"], text=short, kind=memory["kind"],
+        trust_tier=memory["trust_tier"],
+    )  # fmt: skip

@@ -10,6 +10,7 @@ from service.mcp.offered.answer import (
     Answer,
     Place,
     headed,
+    in_doubt,
     told_of,
 )
 from service.mcp.offered.arguments import Agent, Arguments, Key
@@ -39,6 +40,7 @@ class Neighbour(BaseModel):
 
     id: str
     title: str
+    trust_tier: str
 
 
 class MemoryFacts(BaseModel):
@@ -62,10 +64,11 @@ class Read(Answer):
     """Lines `from_line` to `to_line` of `total_lines`; with more, `next_from` is where they begin.
 
     Where a line was too long for once that is the same line, from `next_character` on. `memory` is
-    there where one was asked for, `path` where a document was.
+    there where one was asked for, `path` where a document was; of that `trust_tier` is the lowest.
     """
 
     text: str
+    trust_tier: str
     from_line: int
     to_line: int
     total_lines: int
@@ -76,7 +79,7 @@ class Read(Answer):
 
     def as_text(self) -> str:
         """Return the words, under a line that says whose they are."""
-        about = self.path or ""
+        about = in_doubt(self.path or "", self.trust_tier)
         if self.memory:
             one = self.memory
             facts = (one.kind, one.occurred_at[:10], str(one.source), doubt_of(one.trust_tier))
@@ -99,7 +102,8 @@ async def memory_get(asking: Asking, given: GetArguments) -> Read:
         document = await asking.memory.read_document(
             given.path, from_line=given.from_line, lines=given.lines, agent=agent
         )
-        return _piece(document["text"], given, document["total_lines"], path=document["path"])
+        tier, total = document["trust_tier"], document["total_lines"]
+        return _piece(document["text"], given, total, path=document["path"], trust_tier=tier)
     memory = await asking.memory.read_memory(given.id or "", agent=agent)
     every = memory["content"].split("\n")
     first = given.from_line - 1
@@ -110,7 +114,8 @@ async def memory_get(asking: Asking, given: GetArguments) -> Read:
         after=[Neighbour(**one) for one in memory["after"]],
         **told_of(memory, memory["content"]),
     )
-    return _piece("\n".join(chosen), given, len(every), memory=facts)
+    whole = "\n".join(chosen)
+    return _piece(whole, given, len(every), memory=facts, trust_tier=facts.trust_tier)
 
 
 def _piece(
@@ -118,6 +123,7 @@ def _piece(
     given: GetArguments,
     total: int,
     *,
+    trust_tier: str,
     path: str | None = None,
     memory: MemoryFacts | None = None,
 ) -> Read:
@@ -136,5 +142,5 @@ def _piece(
     return Read(
         text=fits, from_line=given.from_line, to_line=last, total_lines=total,
         next_from=following if following <= total else None, next_character=cut_at,
-        path=path, memory=memory,
+        trust_tier=trust_tier, path=path, memory=memory,
     )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 from pydantic import BaseModel, Field
 
 from service.client.answers import ConceptStep, MemoryStep, RecalledMemory, TimeStep
-from service.mcp.offered.answer import Answer, Item, numbered
+from service.mcp.offered.answer import Answer, Item, in_doubt, numbered
 from service.mcp.offered.arguments import PlacedArguments
 from service.mcp.offered.asking import Asking
 
@@ -36,7 +36,7 @@ class Reached(Item):
 
 
 class Neighbours(BaseModel):
-    """What came just before and just after a seed, by title."""
+    """What came just before and just after a seed, by title; one in doubt says so."""
 
     memory: str
     before: list[str]
@@ -74,8 +74,8 @@ async def graph_recall(asking: Asking, given: RecallArguments) -> Threads:
         chains=[
             Neighbours(
                 memory=one["memory"],
-                before=[other["title"] for other in one["before"]],
-                after=[other["title"] for other in one["after"]],
+                before=[in_doubt(other["title"], other["trust_tier"]) for other in one["before"]],
+                after=[in_doubt(other["title"], other["trust_tier"]) for other in one["after"]],
             )
             for one in answer["chains"]
         ],
@@ -94,4 +94,6 @@ def _told(path: Sequence[Step]) -> str:
 def _step(step: Mapping[str, object]) -> str:
     if "direction" in step:
         return "later" if step["direction"] == "after" else "earlier"
-    return f"{step['edge']} {step['concept']}" if "concept" in step else f"“{step['title']}”"
+    if "concept" in step:
+        return f"{step['edge']} {step['concept']}"
+    return in_doubt(f"“{step['title']}”", str(step["trust_tier"]))

@@ -74,10 +74,14 @@ test("in the slot memory_search and memory_get have the shapes of memory-core", 
 
 test("of words that nobody trusted each tool says so", async () => {
   const doubted = { ...HIT, trust_tier: "untrusted", path: [] };
-  const answers = { "/search": () => ({ results: [doubted] }), "/graph-recall": () => ({ results: [doubted] }), "/memories/m1": () => doubted };
+  const page = { path: "page.md", text: HIT.content, trust_tier: "untrusted" };
+  const answers = {
+    "/search": () => ({ results: [doubted] }), "/graph-recall": () => ({ results: [doubted] }),
+    "/memories/m1": () => doubted, "/documents": () => page,
+  };
   for (const which of [undefined, slot]) {
     const { claw, end } = await both(answers, {}, which);
-    const asked = which ? [["memory_search", { query: "x" }], ["memory_get", { path: "memory:m1" }]]
+    const asked = which ? [["memory_search", { query: "x" }], ["memory_get", { path: "memory:m1" }], ["memory_get", { path: page.path }]]
       : ["memory_recall", "graph_recall", "memory_forget"].map((name) => [name, { query: "x" }]);
     for (const [name, given] of asked) {
       assert.ok((await claw.use(name, given)).content[0].text.includes(`[untrusted] ${HIT.content}`), name);
