@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
+from service.access.caller import caller
 from service.errors import ServiceError, StaleRead
 from service.projects.identity import Identity, Known, scope_of
 from service.store.database import Database, record
@@ -59,8 +60,11 @@ async def _register(db: Database, agent: str, identity: Identity) -> str:
 async def register_to_tell(db: Database, agent: str, identity: Identity) -> str:
     """Return the scope as `register` does, also where the store takes nothing: to tell needs none.
 
-    The log says why then. What is written under a scope must be registered.
+    The log says why then. What is written under a scope must be registered. A caller who may only
+    read notes nothing: a remote of theirs would make another project of a folder.
     """
+    if "write" not in caller().scopes:
+        return await find_scope(db, agent, identity)
     try:
         return await register(db, agent, identity)
     except ServiceError as error:

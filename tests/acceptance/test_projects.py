@@ -105,6 +105,21 @@ def test_another_name_gives_no_orders_to_who_begins_there(keyed: KeyedService) -
         assert "installer" not in owner.get("/memories", params={"agent": "steered"}).text
 
 
+def test_who_may_only_read_notes_nothing_of_a_project(keyed: KeyedService) -> None:
+    """A remote that a reader gives a folder would make another project of it for all others."""
+    _, reader = keyed.key(["read"], ["noted"])
+    folder: Json = {"root": "/home/ann/app"}
+    theirs = folder | {"origin": "https://github.com/eve/app"}
+    with keyed.client() as owner, keyed.client(reader) as asking:
+        left = _sent(owner, "/handoff", agent="noted", project=folder, text="Next: the crane.")
+        for project in (theirs, {"root": "/home/eve/app"}):
+            _sent(asking, "/session-context", agent="noted", project=project)
+        listed = _read(owner, "/projects", agent="noted")["projects"]
+        assert [(one["roots"], one["origins"]) for one in listed] == [(["/home/ann/app"], [])]
+        told = _sent(owner, "/session-context", agent="noted", project=OLD)
+        assert told["sections"][1]["ids"] == [left["id"]]
+
+
 def test_what_is_switched_off_stays_so_under_another_name(client: httpx.Client) -> None:
     own = {"agent": "private", "project": OLD}
     _sent(client, "/handoff", **own, text="Before.")
