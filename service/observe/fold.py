@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from service.access.origins import Origin, lowest
 from service.fixes.shell import command_of
 from service.fixes.signature import error_of, signature_of
 from service.observe.cues import marked, statements
@@ -66,6 +67,8 @@ class State:
     # The first and the last moment that any turn tells, whatever order its clock gave them.
     began: str | None = None
     ended: str | None = None
+    # The lowest of those who sent turns: what is made of all of them is nobody's of a higher one.
+    origin: Origin | None = None
 
     @classmethod
     def of(cls, stored: dict[str, Any] | None) -> "State":
@@ -87,6 +90,10 @@ class State:
         told = [at.astimezone(UTC).isoformat(timespec="microseconds") for at in moments]
         self.began = min([*told, *_some(self.began)], default=None)
         self.ended = max([*told, *_some(self.ended)], default=None)
+
+    def take_from(self, origin: Origin) -> None:
+        """Take in whose turns they were."""
+        self.origin = lowest((self.origin or origin, origin))
 
     def stored(self) -> dict[str, Any]:
         """Return it as it is stored."""

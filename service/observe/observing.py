@@ -109,12 +109,16 @@ class Observer:
         came = [replace(one, at=min(one.at, now)) if one.at else one for one in came]
         moments = [turn.at for _, turn in read.turns if turn.at]
         state.pass_by(moments or [now] * bool(read.turns))
+        if read.turns:
+            state.take_from(sender.origin)
+        # Of what is made of earlier turns too: others may have sent those.
+        of_all = replace(sender, origin=state.origin or sender.origin)
         extracts = [one for one in came if one.kind != _ERROR]
         pushed = [_pushed(one, agent, scope, delta, sender) for one in extracts]
         began, ended = (min(at, now) for at in state.span or (now, now))
         tasks = tasks_text(state)
         if tasks and tasks != tasks_before:
-            pushed.append(_tasks(tasks, ended, agent, scope, delta, sender))
+            pushed.append(_tasks(tasks, ended, agent, scope, delta, of_all))
         handoff = handoff_of(state) if delta.is_final else None
         if delta.is_final and not handoff:
             await remove_handoffs(self._pipeline, agent, delta.session, place)
@@ -122,7 +126,7 @@ class Observer:
             HAS_HANDOFF, agent=agent, scope=scope, in_session=delta.session, began=began,
             ended=ended + _BEHIND,
         ):  # fmt: skip
-            pushed.append(_handoff(handoff, ended, agent, scope, delta, sender))
+            pushed.append(_handoff(handoff, ended, agent, scope, delta, of_all))
         keys, synced = await store(self._pipeline, pushed) if pushed else ([], None)
         actions = synced.actions if synced else ()
         for one, key, action in zip(extracts, keys, actions, strict=False):
