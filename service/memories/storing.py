@@ -206,9 +206,8 @@ async def remove(pipeline: Pipeline, agent: str, key: str) -> None:
 
 async def find(db: Database, agents: Sequence[str], key: str) -> Memory:
     """Return one memory that these agents own; another's is as unknown as none."""
-    for memory in await fetch(db, [key]):
-        if memory.agent in agents and caller().sees(memory.scope):
-            return memory
+    if memory := await fetch(db, agents, key, caller().memory_scopes):
+        return memory
     raise MemoryNotFound(f"There is no memory with id {key!r}.")
 
 

@@ -15,13 +15,15 @@ FETCH: Final = load_query(__package__, "fetch")
 FETCH_VISIBLE: Final = load_query(__package__, "fetch_visible")
 
 
-async def fetch(db: Database, keys: Sequence[str]) -> list[Memory]:
-    """Return the memories with these ids, in this order; those that do not exist are left out."""
-    if not keys:
-        return []
-    rows = await db.run(FETCH, ids=[record("memory", key) for key in keys])
-    by_id = {row["id"]: Memory.from_row(row) for row in rows}
-    return [by_id[key] for key in keys if key in by_id]
+async def fetch(
+    db: Database, agents: Sequence[str], key: str, scopes: Sequence[str] | None = None
+) -> Memory | None:
+    """Return a memory that is of these agents and scopes, of any scope with None.
+
+    Another's does not leave the store: it would take longer to say that it is unknown.
+    """
+    rows = await db.run(FETCH, id=record("memory", key), agents=list(agents), scopes=scopes)
+    return Memory.from_row(rows[0]) if rows else None
 
 
 async def fetch_visible(db: Database, keys: Sequence[str], filters: Filters) -> dict[str, Memory]:

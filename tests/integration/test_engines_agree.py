@@ -227,7 +227,8 @@ async def do(opened: OpenStore, deed: str, key: str, other: Pushed, number: int)
     """Change the store in one way; what is gone already is left alone."""
     if deed in _OF_AN_AGENT:
         await _OF_AN_AGENT[deed](opened, other, number)
-    for memory in await fetch(opened.db, [key]) if deed in _OF_A_MEMORY else ():
+    found = await fetch(opened.db, AGENTS, key) if deed in _OF_A_MEMORY else None
+    for memory in filter(None, [found]):
         if deed == "delete":
             await remove(opened.pipeline, memory.agent, key)
         elif deed == "vote":

@@ -1,9 +1,12 @@
 """What a search shows is as it is stored now, also before the index has read it."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from service.access.caller import Caller, called_by
+from service.errors import MemoryNotFound
 from service.index.resident.engine import ResidentEngine
 from service.index.resident.fetching import unread
 from service.index.resident.residency import Residency
@@ -45,6 +48,30 @@ async def test_what_is_written_and_not_read_yet_is_asked_of_the_store(tmp_path: 
             changed: "A kettle of copper.", kept: "A lighthouse.",
         }  # fmt: skip
         engine.close()
+
+
+async def test_anothers_memory_does_not_leave_the_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else it would take longer to be unknown than none, by as much as it is long."""
+    async with open_store(tmp_path, form="bytes") as opened:
+        [key], _ = await store(opened.pipeline, [Pushed("A kettle.", agent="ann", scope="red")])
+        assert (await find(opened.db, ["bob", "ann"], key)).scope == "red"
+        with called_by(Caller(name="b", memory_scopes=("blue", "red"))):
+            assert (await find(opened.db, ["ann"], key)).scope == "red"
+        given = opened.db.run
+        answers: list[object] = []
+
+        async def run(*asked: Any, **params: Any) -> Any:
+            answers.append(await given(*asked, **params))
+            return answers[-1]
+
+        monkeypatch.setattr(opened.db, "run", run)
+        with pytest.raises(MemoryNotFound):
+            await find(opened.db, ["bob"], key)
+        with called_by(Caller(name="b", memory_scopes=("blue",))), pytest.raises(MemoryNotFound):
+            await find(opened.db, ["ann"], key)
+        assert answers == [[], []]
 
 
 async def test_of_an_index_in_doubt_everything_is_asked_of_the_store(tmp_path: Path) -> None:

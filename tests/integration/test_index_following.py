@@ -176,7 +176,8 @@ async def fill(opened: OpenStore) -> list[str]:
 
 
 async def patch(opened: OpenStore, key: str, **fields: Any) -> None:
-    [memory] = await fetch(opened.db, [key])
+    memory = await fetch(opened.db, ["main"], key)
+    assert memory is not None
     await change_memory(opened.pipeline, memory, fields)
 
 
