@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import orjson
 
+from service.access.origins import lowest
 from service.drafts.chains import session_chain
 from service.drafts.stored_memory import StoredMemory, draft_of_stored
 from service.links import stored
@@ -18,6 +19,7 @@ from service.observe.fold import State, handoff_of
 from service.store.database import Database, record
 from service.store.queries import Fragment, load_query
 from service.text.words import STOP_WORDS, index_words
+from service.writing.leaving import tier_after
 from service.writing.pipeline import Pipeline
 from service.writing.removing import remove_memories
 from service.writing.tombstones import DELETED
@@ -115,9 +117,12 @@ def without(state: State, words: Collection[str]) -> State:
 
 def _retold(change: Change, old: StoredMemory, state: State | None) -> Change:
     text = handoff_of(state) if state else None
-    if text is None:
+    if state is None or text is None:
         return replace(change, gone=(*change.gone, old))
-    draft = replace(draft_of_stored(old), content=text)
+    origin = lowest((old.origin, state.origin or old.origin))
+    draft = replace(
+        draft_of_stored(old), content=text, origin=origin, trust_tier=tier_after(old, origin)
+    )
     return replace(
         change, drafts=(*change.drafts, draft), replaced={**change.replaced, draft.id: old}
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from service.access.caller import LOCAL
+from service.access.caller import LOCAL, Caller
 from service.fixes.fixes import Proof, put_fix
 from service.memories.changing import change_memory
 from service.memories.storing import find, remove
@@ -45,10 +45,14 @@ Open:
 
 
 async def observe(
-    world: OpenStore, *entries: dict[str, Any], session: str = "s1", is_final: bool = False
+    world: OpenStore,
+    *entries: dict[str, Any],
+    session: str = "s1",
+    is_final: bool = False,
+    sender: Caller = LOCAL,
 ) -> Observed:
     delta = Delta(session, "generic", None, entries, None, is_final)
-    return await Observer(world.pipeline).observe("main", None, delta, LOCAL)
+    return await Observer(world.pipeline).observe("main", None, delta, sender)
 
 
 async def forget(world: OpenStore, start: str) -> None:
@@ -122,6 +126,22 @@ async def test_a_handoff_is_made_anew_by_what_shares_its_words_alone(tmp_path: P
         await forget(world, "Automatic handoff")
         assert await contents(world) == []
         assert await world.complaints() == []
+
+
+async def test_a_handoff_that_is_made_anew_is_of_the_lowest_who_sent_turns(tmp_path: Path) -> None:
+    """The session has gone on since, by words of somebody else's."""
+    mine, theirs = ({"role": "user", "text": f"Mend the {what}."} for what in ("crane", "zebra"))
+    async with open_store(tmp_path) as world:
+        await observe(world, mine, is_final=True)
+        await observe(world, theirs, sender=Caller(origin="untrusted"))
+        told: Any = await world.ask("SELECT VALUE origin FROM memory")
+        assert told == ["agent"]
+        [other] = await world.push("A crane.", session="s1")
+        await remove(world.pipeline, "main", other)
+        told = await world.ask("SELECT content, origin, trust_tier FROM memory")
+        [made] = told
+        assert "zebra" in made["content"]
+        assert (made["origin"], made["trust_tier"]) == ("untrusted", "untrusted")
 
 
 async def test_a_handoff_goes_once_a_session_that_goes_on_has_done_it_all(tmp_path: Path) -> None:
