@@ -70,6 +70,10 @@ _DATED_NAME: Final = re.compile(
     r"(?:[-_ T]?(?![0-9]{4}([-_])[0-9]{2}\5[0-9]{2})"
     r"([0-9]{2})[-:.]?([0-9]{2})(?:[-:.]?([0-9]{2}))?(?![0-9])|(?![0-9]))"
 )
+# The same at the end of a name, apart from what is before it: a day only.
+_DATED_END: Final = re.compile(
+    r"(?<![0-9A-Za-z])((?:19|20)[0-9]{2})([-_]?)([0-9]{2})\2([0-9]{2})\Z"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +112,17 @@ def type_of(kind: str, source: str = "") -> str:
 
 
 def date_of(source: str, zone: tzinfo = UTC) -> datetime | None:
-    """Return the date a file name begins with, and its time of day if one follows.
+    """Return the date a file name begins with, and its time of day if one follows, or ends with.
 
     2026-02-13.md, 2026-02-13-1530.md, 2026-02-13-153045.md, 2026-02-13T15-30.md,
     2026-02-13-some-words.md, 2026_02_13.md (as Logseq names its journals), 20260213.md,
-    20260213153045.md. An impossible date gives None, an impossible time midnight.
+    20260213153045.md; review-2026-02-13.md. An impossible date gives None, an impossible time
+    midnight.
     """
-    match = _DATED_NAME.match(PurePosixPath(source).name)
+    path = PurePosixPath(source)
+    match = _DATED_NAME.match(path.name)
     if not match:
-        return None
+        return _day_at_the_end(path.stem, zone)
     try:
         day = date(int(match[1]), int(match[3]), int(match[4]))
     except ValueError:
@@ -126,6 +132,14 @@ def date_of(source: str, zone: tzinfo = UTC) -> datetime | None:
     except ValueError:
         clock = time()
     return datetime.combine(day, clock, zone)
+
+
+def _day_at_the_end(name: str, zone: tzinfo) -> datetime | None:
+    match = _DATED_END.search(name)
+    try:
+        return datetime(int(match[1]), int(match[3]), int(match[4]), tzinfo=zone) if match else None
+    except ValueError:
+        return None
 
 
 def name_of(source: str) -> str:

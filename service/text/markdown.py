@@ -245,7 +245,8 @@ def _make_sections(text: _Text, chapters: Sequence[_Chapter]) -> Iterator[Sectio
         has_text = any(_TEXT.search(text.lines[i]) for i in range(body.line_start, body.line_end))
         if not has_text and not chapter.is_leaf:
             continue
-        parts = cut_body(body, text.limits)
+        # Rules, bars and padding that a cut left alone say nothing either.
+        parts = [part for part in cut_body(body, text.limits) if _TEXT.search(part.content)]
         if not parts:
             parts = [Part("", chapter.line_start, chapter.body_start)]
         for index, part in enumerate(parts):

@@ -223,6 +223,17 @@ def test_links_of_a_cut_paragraph_belong_to_their_piece() -> None:
     assert [section.tags for section in document.sections] == [(), ("tag",)]
 
 
+def test_what_a_cut_leaves_without_a_word_is_no_part() -> None:
+    row, rule = f"| {'word ' * 30}|", f"|{'-' * 400}|"
+    table = "\n".join([rule, *[row] * 4, rule])
+    parts = parse_markdown(f"# T\n\n## Long\n\n{table}\n\n---\n", 60, 0).sections
+    assert len(parts) > 1
+    assert [part.part for part in parts] == list(range(len(parts)))
+    assert all("word" in part.content for part in parts)
+    [alone] = parse_markdown("# T\n\n---\n").sections
+    assert (alone.title, alone.content) == ("T", "")
+
+
 def test_parts_of_a_long_section() -> None:
     paragraphs = [f"Paragraph {n}. " + "word " * 40 for n in range(10)]
     document = parse_markdown("# T\n\n## Long\n\n" + "\n\n".join(paragraphs), 120)
