@@ -210,11 +210,13 @@ def test_ways_are_branches_of_one_tree() -> None:
         source = {"uri": None, "line_start": None, "line_end": None, "ref": None}
         return {
             "id": key, "title": key.upper(), "score": 0.5, "path": path, "kind": "note",
-            "source": source, "occurred_at": "2026-02-14T00:00:00Z",
+            "source": source, "occurred_at": "2026-02-14T00:00:00Z", "trust_tier": "trusted",
         }  # fmt: skip
 
     def step(key: str) -> dict[str, str]:
-        return {"memory": key, "title": key.upper()}
+        # What is on the way is told by its title alone, with whether anybody trusts it.
+        trust_tier = "untrusted" if key == "c" else "trusted"
+        return {"memory": key, "title": key.upper(), "trust_tier": trust_tier}
 
     gpu, later = {"edge": "references", "concept": "gpu"}, {"edge": "follows", "direction": "after"}
     answer: Any = {
@@ -228,6 +230,6 @@ def test_ways_are_branches_of_one_tree() -> None:
     known: RecallAnswer = answer
     told = "  0.50  note of 2026-02-14"
     assert [_plain(tree) for tree in trees_of(known)] == [
-        [f"A{told}", [f"gpu → B{told}"], ["gpu → C", [f"after → D{told}"]]],
+        [f"A{told}", [f"gpu → B{told}"], ["gpu → C  untrusted", [f"after → D{told}"]]],
         [f"E{told}"],
     ]
