@@ -55,16 +55,24 @@ class Repetitions:
         or if nine tenths of its shingles and all of its names and numbers stand in one better hit:
         Broder's containment (1997) over runs of three words. So a copy with another date, port or
         name stays, and a text of fewer than eight words goes only when it is equal. A summary hides
-        none of its sources: whoever asks for archived memories wants these.
+        none of its sources: whoever asks for archived memories wants these. A handoff that was made
+        of a transcript repeats what was said, and hides but others of its kind.
         """
         kept: list[Ranked] = []
         texts = {memory.id: self._text_of(memory) for memory in self._told}
+        echoes = {memory.id for memory in self._told if _is_echo(memory)}
         seen = {text.words for text in texts.values()}
         for hit in hits:
-            memory, text = hit.memory, self._text_of(hit.memory)
-            others = (one for key, one in texts.items() if key != memory.consolidated_into)
+            memory, text, is_echo = hit.memory, self._text_of(hit.memory), _is_echo(hit.memory)
+            others = (
+                one
+                for key, one in texts.items()
+                if key != memory.consolidated_into and (is_echo or key not in echoes)
+            )
             if text.words in seen or _is_repeated(text, others):
                 continue
+            if is_echo:
+                echoes.add(memory.id)
             seen.add(text.words)
             texts[memory.id] = text
             kept.append(hit)
@@ -75,6 +83,10 @@ class Repetitions:
             said = f"{memory.title}\n{memory.content}"
             self._read[memory.id] = _Text(*_words_and_marks(said))
         return self._read[memory.id]
+
+
+def _is_echo(memory: Memory) -> bool:
+    return memory.kind == "handoff" and memory.source_kind == "transcript"
 
 
 # What a few sessions have is compared at each of their questions.

@@ -53,6 +53,18 @@ def test_of_eight_words_a_longer_text_may_hold_all() -> None:
     assert _kept(_hits(f"{seven} now it is", f"{seven} now")) == [0]
 
 
+def test_a_handoff_made_of_a_transcript_hides_but_its_like() -> None:
+    first, said, again = _hits(f"Last request: {_LONG}", _LONG, f"Last request: {_LONG} now")
+    first, again = (
+        replace(one, memory=replace(one.memory, kind="handoff", source_kind="transcript"))
+        for one in (first, again)
+    )
+    assert _kept([first, said, again]) == [0, 1]
+    assert _kept([said, again]) == [1, 2]
+    left = replace(first, memory=replace(first.memory, source_kind="push"))
+    assert _kept([left, said]) == [0]
+
+
 def test_nine_tenths_of_what_is_said_are_enough() -> None:
     ten = "the lamp on the gate is red and it must stay so"
     assert len(ten.split()) - 2 == 10
