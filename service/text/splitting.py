@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -15,8 +15,6 @@ _LINE_BEGIN: Final = re.compile(r"\n(?=.)", re.DOTALL)
 
 _WORD = re.compile(r"\S+\s*|\s+")
 _LEADING_BLANK = re.compile(r"(?:[^\S\n]*\n)+")
-# Of a part at most, what it says once more of the headings that it stands below.
-_REPEATED: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,25 +52,13 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """Text that is not cut any more. One that continues a paragraph begins a part.
-
-    What follows a heading of a `level` stands below it; one amid a list or a quote has none.
-    """
+    """Text that is not cut any more. One that continues a paragraph begins a part."""
 
     text: str
     line_start: int
     tokens: int
     is_heading: bool = False
     continues: bool = False
-    level: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Packed:
-    """The units of a part, and the headings of earlier parts that it stands below."""
-
-    above: Sequence[_Unit] = ()
-    units: list[_Unit] = field(default_factory=list)
 
 
 def cut_body(body: Body, limits: Limits) -> list[Part]:
@@ -81,16 +67,15 @@ def cut_body(body: Body, limits: Limits) -> list[Part]:
     Blocks are packed greedily. A list or quote above the limit is cut between its items, a
     paragraph at sentences, then lines, then words, with overlap; a table or HTML block at lines
     first. A fence is never cut: one above the limit makes a part above the limit. A heading
-    stays with what follows it, and a part that begins below one of an earlier part says it once
-    more, above its own lines. Text of blank lines only gives no part.
+    stays with what follows it. Text of blank lines only gives no part.
     """
     whole = _join_lines(body.lines, body.line_start, body.line_end)
     if estimate_tokens(whole) <= limits.max_tokens:
-        packed = [_Packed((), [_Unit(whole, body.line_start, 0)])]
+        units = [[_Unit(whole, body.line_start, 0)]]
     else:
-        packed = _pack(_find_units(body, limits), limits.max_tokens)
-    parts = ((one, _make_part(one.units)) for one in packed)
-    return [_below(one.above, part) for one, part in parts if part.content]
+        units = _pack(_find_units(body, limits), limits.max_tokens)
+    parts = (_make_part(packed) for packed in units)
+    return [part for part in parts if part.content]
 
 
 def _join_lines(lines: Sequence[str], start: int, end: int) -> str:
@@ -105,48 +90,20 @@ def _make_part(units: Sequence[_Unit]) -> Part:
     return Part(content, start, start + content.count("\n") + 1)
 
 
-def _below(headings: Sequence[_Unit], part: Part) -> Part:
-    told = [heading.text.strip() for heading in headings]
-    return replace(part, content="\n\n".join([*told, part.content]))
-
-
-def _pack(units: Iterator[_Unit], max_tokens: int) -> list[_Packed]:
-    packed: list[_Packed] = []
-    current, above, size = _Packed(), list[_Unit](), 0
+def _pack(units: Iterator[_Unit], max_tokens: int) -> list[list[_Unit]]:
+    packed: list[list[_Unit]] = []
+    current: list[_Unit] = []
+    size = 0
     for unit in units:
-        is_full = size + unit.tokens > max_tokens
-        if is_full and current.above and all(one.is_heading for one in current.units):
-            # What is below a heading goes before what is above it.
-            size -= _tokens_of(current.above)
-            current = replace(current, above=())
-        if current.units and (unit.continues or size + unit.tokens > max_tokens):
+        if current and (unit.continues or size + unit.tokens > max_tokens):
             # Behind a heading there is room for what follows, or that is too long in any case.
             room = max_tokens - unit.tokens if unit.tokens <= max_tokens else max_tokens
-            carried = _trailing_headings(current.units, room)
-            packed.append(
-                replace(current, units=current.units[: len(current.units) - len(carried)])
-            )
-            room -= _tokens_of(carried)
-            repeated = _repeated(above, [*carried, unit], min(room, int(max_tokens * _REPEATED)))
-            current, size = _Packed(repeated, carried), _tokens_of([*repeated, *carried])
-        current.units.append(unit)
+            carried = _trailing_headings(current, room)
+            packed.append(current[: len(current) - len(carried)])
+            current, size = carried, sum(heading.tokens for heading in carried)
+        current.append(unit)
         size += unit.tokens
-        if unit.level:
-            above = [*(one for one in above if one.level < unit.level), unit]
     return [*packed, current]
-
-
-def _repeated(above: Sequence[_Unit], units: Sequence[_Unit], max_tokens: int) -> list[_Unit]:
-    """Return the headings that units stand below, the nearest of them if not all fit."""
-    level = units[0].level
-    standing = [one for one in above if one not in units and not 0 < level <= one.level]
-    while _tokens_of(standing) > max_tokens:
-        del standing[0]
-    return standing
-
-
-def _tokens_of(units: Sequence[_Unit]) -> int:
-    return sum(unit.tokens for unit in units)
 
 
 def _trailing_headings(units: Sequence[_Unit], max_tokens: int) -> list[_Unit]:
@@ -168,10 +125,9 @@ def _find_units(body: Body, limits: Limits) -> Iterator[_Unit]:
         text = _join_lines(body.lines, start, end)
         tokens = estimate_tokens(text)
         if tokens <= limits.max_tokens or block.kind == "fence":
-            yield _Unit(text, start, tokens, block.kind == "heading", level=block.level)
+            yield _Unit(text, start, tokens, is_heading=block.kind == "heading")
         elif block.children:
-            amid = Body(body.lines, start, end, block.children)
-            yield from (replace(unit, level=0) for unit in _find_units(amid, limits))
+            yield from _find_units(Body(body.lines, start, end, block.children), limits)
         else:
             yield from _cut_text(text, start, limits, by_line=block.kind != "paragraph")
 

@@ -64,28 +64,6 @@ def test_a_deeper_heading_stays_with_what_follows() -> None:
     assert _contents(_cut(text, 8)) == ["one two three", "#### Deep\n\nfour five six"]
 
 
-def test_what_stands_below_a_deeper_heading_says_it_in_each_part() -> None:
-    words = " ".join(["word"] * 12)
-    below = f"#### Port\n\n{words}\n\n{words}\n\n##### Old\n\n{words}\n\n{words}"
-    text = f"{words}\n\n{below}\n\n#### Host\n\n{words}"
-    assert [(one.content, one.line_start) for one in _cut(text, 24)] == [
-        (words, 0),
-        (f"#### Port\n\n{words}", 2),
-        (f"#### Port\n\n{words}", 6),
-        (f"#### Port\n\n##### Old\n\n{words}", 8),
-        # Both would take more than a quarter.
-        (f"##### Old\n\n{words}", 12),
-        (f"#### Host\n\n{words}", 14),
-    ]
-    # What follows a heading goes before what is above it.
-    assert _contents(_cut(text, 20))[3] == f"##### Old\n\n{words}"
-    long = f"#### {words}\n\n{words}\n\n{words}"
-    assert _contents(_cut(long, 30)) == [f"#### {words}\n\n{words}", words]
-    # One in a list is that item's.
-    listed = f"- a\n\n  #### Port\n\n  {words}\n\n{words}"
-    assert _contents(_cut(listed, 20))[-1] == words
-
-
 def test_a_long_paragraph_is_cut_at_sentences_with_overlap() -> None:
     sentences = [f"Sentence {word} ends, e.g. here." for word in "abcdefgh"]
     parts = _contents(_cut(" ".join(sentences), 30, 12))
@@ -170,17 +148,11 @@ def test_parts_are_small_slices_that_cover_the_text(text: str, limit: int, overl
         assert line <= part.line_start < part.line_end <= len(lines)
         line = part.line_start
         shown = "\n".join(lines[part.line_start : part.line_end])
+        assert part.content in shown
+        assert shown.count("\n") == part.content.count("\n")
         assert estimate_tokens(part.content) <= limit or "```" in part.content
-        content = part.content
-        if content not in shown:
-            # It begins with the heading that it stands below.
-            above, _, content = content.partition("\n\n")
-            assert above == "#### Deep"
-            assert above in lines[: part.line_start]
-        assert content in shown
-        assert shown.count("\n") == content.count("\n")
         # The part begins where the ones before it ended, or earlier: nothing is left out.
         due = covered + len(text[covered:]) - len(text[covered:].lstrip())
-        end = text.rindex(content, 0, due + len(content)) + len(content)
+        end = text.rindex(part.content, 0, due + len(part.content)) + len(part.content)
         covered = max(covered, end)
     assert not text[covered:].strip()
