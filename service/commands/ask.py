@@ -82,11 +82,24 @@ def _passage(hit: Hit) -> Text:
 async def _ask(settings: Settings, question: str, choices: SearchOptions) -> SearchAnswer:
     async with connect(settings) as memory:
         answer = await memory.search(question, **choices)
-        if any(_is_echo(hit) for hit in _near_the_best(answer["results"])):
-            answer = await memory.search(question, **choices | {"kinds": _NO_HANDOFFS})
+        near = _near_the_best(answer["results"])
+        echoes = [hit for hit in near if _is_echo(hit)]
+        if not echoes:
+            return answer
+        if any(hit["kind"] == "handoff" and not _is_echo(hit) for hit in near):
+            told = [hit for hit in answer["results"] if not _is_echo(hit)]
+            return answer | {"results": told}
+        other = await memory.search(question, **choices | {"kinds": _NO_HANDOFFS})
+        if other["results"] or any(_repeats(hit, question) for hit in echoes):
+            return other
         return answer
 
 
 def _is_echo(hit: Hit) -> bool:
     """Say whether it repeats what was asked last in a session: the question is no answer to it."""
     return hit["kind"] == "handoff" and "automatic" in hit["tags"]
+
+
+def _repeats(hit: Hit, question: str) -> bool:
+    asked, told = (" ".join(text.casefold().split()) for text in (question, hit["snippet"]))
+    return asked.strip("?!. ") in told

@@ -26,7 +26,7 @@ from service.commands.program import Program
 from service.commands.terminal import begin, printable
 from service.errors import InvalidRequest
 from service.plurals import how_many
-from service.projects.identity import origin_of, root_of
+from service.projects.identity import identify
 from service.settings import Settings
 
 _SECONDS: Final = 10.0
@@ -212,14 +212,14 @@ async def _called_before(
     memory: AsyncGraphMemory, agent: str | None, project: Project
 ) -> str | None:
     """Return which project of another remote a folder was: one that was renamed begins anew."""
-    origin, root = origin_of(project.get("origin") or ""), root_of(project.get("root") or "")
+    this = identify(**project)
     try:
         page = await memory.list_projects(agent=agent, limit=_MOST_PROJECTS)
     except ClientError:
         # A key may be good for the memories alone.
         return None
-    others = (one for one in page["projects"] if root in one["roots"] and one["origins"])
-    return next((one["scope"] for one in others if origin and origin not in one["origins"]), None)
+    others = (one for one in page["projects"] if this.root in one["roots"] and one["origins"])
+    return next((o["scope"] for o in others if this.origin not in {None, *o["origins"]}), None)
 
 
 def _hooks(program: Program, seen: SeenClient | None) -> Finding:

@@ -10,6 +10,7 @@ from service.drafts.decided import told_sections
 from service.drafts.ids import digest
 from service.drafts.kinds import (
     date_of,
+    date_of_file,
     linked_name,
     name_of,
     occurred_at,
@@ -191,7 +192,7 @@ def _date_of(document: DocumentText, parsed: Document) -> datetime | date | None
 
     A daily log may quote the date of an invoice in such a line, and is of its own day all the same.
     """
-    told, named = parsed.date_in_text, date_of(document.uri)
+    told, named = parsed.date_in_text, date_of_file(document.uri)
     if parsed.date or not told or named is None:
         return parsed.date or told
     return told if isinstance(told, datetime) and told.date() == named.date() else None

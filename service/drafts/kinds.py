@@ -112,17 +112,15 @@ def type_of(kind: str, source: str = "") -> str:
 
 
 def date_of(source: str, zone: tzinfo = UTC) -> datetime | None:
-    """Return the date a file name begins with, and its time of day if one follows, or ends with.
+    """Return the date a name or heading begins with, and its time of day if one follows.
 
     2026-02-13.md, 2026-02-13-1530.md, 2026-02-13-153045.md, 2026-02-13T15-30.md,
     2026-02-13-some-words.md, 2026_02_13.md (as Logseq names its journals), 20260213.md,
-    20260213153045.md; review-2026-02-13.md. An impossible date gives None, an impossible time
-    midnight.
+    20260213153045.md. An impossible date gives None, an impossible time midnight.
     """
-    path = PurePosixPath(source)
-    match = _DATED_NAME.match(path.name)
+    match = _DATED_NAME.match(PurePosixPath(source).name)
     if not match:
-        return _day_at_the_end(path.stem, zone)
+        return None
     try:
         day = date(int(match[1]), int(match[3]), int(match[4]))
     except ValueError:
@@ -134,12 +132,17 @@ def date_of(source: str, zone: tzinfo = UTC) -> datetime | None:
     return datetime.combine(day, clock, zone)
 
 
-def _day_at_the_end(name: str, zone: tzinfo) -> datetime | None:
-    match = _DATED_END.search(name)
+def date_of_file(source: str, zone: tzinfo = UTC) -> datetime | None:
+    """Return the date a file name begins with, else the day it ends with: review-2026-02-13.md.
+
+    A heading that ends with one says until when, or by when.
+    """
+    match = _DATED_END.search(PurePosixPath(source).stem)
     try:
-        return datetime(int(match[1]), int(match[3]), int(match[4]), tzinfo=zone) if match else None
+        day = datetime(int(match[1]), int(match[3]), int(match[4]), tzinfo=zone) if match else None
     except ValueError:
-        return None
+        day = None
+    return date_of(source, zone) or day
 
 
 def name_of(source: str) -> str:
@@ -175,7 +178,7 @@ def occurred_at(
     The section's clock replaces the time of day, but not that of a fallback. Without any of them
     it happened now. A time without a zone is in `zone`; a date alone is its midnight.
     """
-    dated = _complete(document_date, zone) if document_date else date_of(source, zone)
+    dated = _complete(document_date, zone) if document_date else date_of_file(source, zone)
     if dated is None:
         moment = _complete(fallback, zone) if fallback else datetime.now(zone)
         return Occurrence(moment, is_dated=False)

@@ -91,7 +91,15 @@ def test_a_question_is_no_answer_to_itself(tmp_path: Path, minilm_url: str) -> N
         # One that somebody wrote answers.
         left = {"text": "The yellow crane waits for a new hook from Ines."}
         client.post("/handoff", json=left).raise_for_status()
-        assert "from Ines" in shell.said("ask", "What does the yellow crane wait for?")
+        crane = "What does the yellow crane wait for?"
+        assert "from Ines" in shell.said("ask", crane)
+        # Also once that was a session's last request.
+        later = {
+            **asked, "session": "t", "entries": [{"role": "user", "content": crane}],
+        }  # fmt: skip
+        client.post("/observe", json=later).raise_for_status()
+        said = shell.said("ask", crane)
+        assert ("from Ines" in said, "Last request" in said) == (True, False)
 
 
 def _ended(shell: Shell, own: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:

@@ -7,6 +7,10 @@ import sys
 import pytest
 
 from service.late_pattern import LatePattern
+from service.observe.chinese_cues import CHINESE
+from service.observe.english_cues import ENGLISH
+from service.observe.korean_cues import KOREAN
+from service.observe.lasting import Cues
 
 
 def test_an_expression_is_the_one_that_it_says() -> None:
@@ -36,3 +40,11 @@ def test_a_start_compiles_no_row_of_the_tables() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert told.stdout.splitlines() == ["set()", "{'figma-token'}"]
+
+
+@pytest.mark.parametrize("cues", [ENGLISH, KOREAN, CHINESE], ids=lambda cues: cues.language)
+def test_each_row_of_the_observers_tables_is_an_expression(cues: Cues) -> None:
+    rows = [*cues.said.values(), *cues.without]
+    rows += [row for weighed in cues.by_kind.values() for _, row in weighed]
+    assert all(row.compiled.pattern for row in rows)
+    assert len(rows) > 10

@@ -237,6 +237,15 @@ def test_a_headings_date_is_the_day_and_the_nearest_counts() -> None:
     assert nearer.occurred_at.isoformat()[:10] == "2026-02-14"
 
 
+def test_a_date_at_the_end_of_a_heading_is_not_its_day() -> None:
+    log = replace(_TEXT, uri="memory/2026-02-13.md")
+    draft = _draft(log, Document(sections=(_section("Lease valid until 2031-12-31"),)))
+    assert draft.occurred_at.isoformat()[:10] == "2026-02-13"
+    tracker = replace(_TEXT, uri="retro/Tracker-2026-04-05.md")
+    draft = _draft(tracker, Document(sections=(_section("Items"),)))
+    assert (draft.occurred_at.isoformat()[:10], draft.is_dated) == ("2026-04-05", True)
+
+
 def test_tags_and_links_are_joined_each_once() -> None:
     section = replace(_section("A"), tags=("b", "c"), links=("Kit", "GPU"))
     parsed = Document(
