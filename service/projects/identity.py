@@ -146,7 +146,9 @@ def scope_of(identity: Identity, known: Mapping[str, Known]) -> str:
 
 
 def _without_secrets(text: str) -> str:
-    return mask_secrets(_LOGIN.sub("", text)).text
+    """Mask what each part of a path holds, then what runs over several: folders stay apart."""
+    parts = _LOGIN.sub("", text).split("/")
+    return mask_secrets("/".join(mask_secrets(part).text for part in parts)).text
 
 
 def _parts(url: str) -> tuple[str, str]:

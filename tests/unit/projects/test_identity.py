@@ -130,3 +130,9 @@ def test_one_spelling_stays_as_it_is(text: str) -> None:
     assert found is not None
     again = origin_of(f"https://{found}")
     assert again == origin_of(f"https://{again}")
+
+
+def test_folders_below_one_whose_name_holds_a_secret_stay_apart() -> None:
+    one, other = (identify(root=f"/home/me/password=Hunter2Xyz9/{name}") for name in "ab")
+    assert one.root == "/home/me/password=[SECRET:password]/a"
+    assert other.root == "/home/me/password=[SECRET:password]/b"
