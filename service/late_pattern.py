@@ -7,8 +7,8 @@ from functools import cached_property
 class LatePattern:
     """An expression that is compiled when it is first asked.
 
-    All of a program's are a quarter of its start, and a text meets few rows of a table. What is no
-    expression is found out as late: by the tests, which compile all.
+    All of a program's are a fifth of what importing it takes, and a text meets few rows of a table.
+    What is no expression is found out as late: by the tests, which compile all.
     """
 
     def __init__(self, text: str, flags: int = 0) -> None:
