@@ -188,13 +188,18 @@ def drop_examples(service: httpx.Client, environment: dict[str, str]) -> None:
     """
     first = Path(environment["MEMORY_SOURCES"].partition(",")[0].strip()).expanduser()
     whose = {"agent": environment["MEMORY_AGENT"]} if environment.get("MEMORY_AGENT") else {}
-    for note in sorted(EXAMPLES.rglob("*.md")):
-        name = note.relative_to(EXAMPLES).as_posix()
-        if (first / name).exists():
-            continue
-        answer = service.get("/documents", params={"path": name, **whose})
-        if answer.status_code == 200 and says(answer.json()["text"], note.read_text("utf-8")):
-            service.post("/ingest", json={"source": name, "text": "", **whose}, timeout=60)
+    try:
+        for note in sorted(EXAMPLES.rglob("*.md")):
+            name = note.relative_to(EXAMPLES).as_posix()
+            if (first / name).exists():
+                continue
+            answer = service.get("/documents", params={"path": name, **whose})
+            if answer.status_code == 200 and says(answer.json()["text"], note.read_text("utf-8")):
+                gone = {"source": name, "text": "", **whose}
+                service.post("/ingest", json=gone, timeout=60).raise_for_status()
+    except httpx.HTTPError as error:
+        told = f"Example notes may be left; the next start looks again: {error}"
+        console.print(told, style="yellow", markup=False)
 
 
 def says(stored: str, note: str) -> bool:

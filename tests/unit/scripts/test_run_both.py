@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import httpx
 import pytest
 
 from embedding_server.settings import Settings as EmbeddingSettings
@@ -69,3 +70,30 @@ def test_an_embedding_server_for_all_is_asked_here_and_with_its_key(
 )  # fmt: skip
 def test_a_server_is_asked_where_it_is_reached(host: str, url: str) -> None:
     assert run_both.place(host, "80") == url
+
+
+def test_a_document_is_an_example_note_only_line_by_line() -> None:
+    note = "# Boats\n\nThe red boat.\nThe blue one.\n"
+    assert run_both.says(note, note)
+    # A deleted section's lines are empty.
+    assert run_both.says("# Boats\n\n\nThe blue one.\n", note)
+    assert not run_both.says("# Boats\n", note)
+    assert not run_both.says(f"{note}Mine too.\n", note)
+    assert not run_both.says("", note)
+
+
+@pytest.mark.parametrize("path", ["/documents", "/ingest"])
+def test_a_start_goes_on_where_example_notes_cannot_go_now(
+    path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.path == path:
+            raise httpx.ReadTimeout("busy")
+        note = run_both.EXAMPLES / request.url.params["path"]
+        return httpx.Response(200, json={"text": note.read_text("utf-8")})
+
+    service = httpx.Client(transport=httpx.MockTransport(answer), base_url="http://service")
+    with service:
+        run_both.drop_examples(service, {"MEMORY_SOURCES": str(tmp_path)})
+    assert "may be left" in capsys.readouterr().out
