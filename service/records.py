@@ -53,6 +53,7 @@ class Memory(Metadata):
     created_at: datetime
     updated_at: datetime
     heading_path: tuple[str, ...] = ()
+    search_headings: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     source: Source = field(default_factory=Source)
     source_kind: str = "push"
@@ -91,7 +92,7 @@ class Voted(Protocol):
 
 
 _SOURCE: Final = tuple(Source.__dataclass_fields__)
-_LISTS: Final = ("heading_path", "tags", "concepts", "screened", "votes")
+_LISTS: Final = ("heading_path", "search_headings", "tags", "concepts", "screened", "votes")
 
 
 def label_filters(filters: type[Shape]) -> type[Shape]:

@@ -131,7 +131,8 @@ def faults_of(store: Store, listed: Sequence[str]) -> list[str]:
     rows = {row["id"]: row for row in store.rows["memory"]}
     for row in store.rows["embedding"]:
         if memory := rows.get(row["id"]):
-            text = text_of(memory["heading_path"], memory["title"], memory["content"])
+            told = (memory["heading_path"], memory["title"], memory["content"])
+            text = text_of(*told, memory.get("search_headings") or ())
             if not _are_alike(read_vector(row["vector"]), text):
                 faults.append(f"vectors: that of {row['id']} is not of its text")
     return faults

@@ -8,7 +8,7 @@ from typing import Any, Final
 from rich.progress import track
 
 from scripts.generated.notes import Notes
-from service.drafts.drafts import names_in
+from service.drafts.named import names_in
 from service.links.links import find_concepts
 from service.names.dictionary import Dictionary
 from service.names.names import Name

@@ -26,6 +26,7 @@ class Memory(TypedDict):
     scope: str | None
     tags: list[str]
     heading_path: list[str]
+    search_headings: list[str]
     session: str | None
     source: Source
     occurred_at: str

@@ -1,9 +1,9 @@
 """Drafts: memories on their way in, complete but for links and vectors; pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, date, datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from service.access.origins import UNKNOWN, Provenance, tier_of
 from service.drafts.decided import told_sections
@@ -18,7 +18,7 @@ from service.drafts.kinds import (
 )
 from service.metadata import Metadata
 from service.moments import micros_of
-from service.names.names import Name, declared_name, file_name, heading_name
+from service.names.names import file_name
 from service.names.subjects import concept_of_summary, subject_of
 from service.records import CONSOLIDATION, DOCUMENT, QUARANTINED, Source, Voted
 from service.text.markdown import Document, Section
@@ -26,7 +26,7 @@ from service.text.titles import text_of
 
 # Changed whenever the same text would be cut or linked in another way: every document is then
 # read anew at its next scan.
-RECIPE: Final = "8"
+RECIPE: Final = "9"
 _MOST_TITLE_CHARACTERS: Final = 200
 _HEADING_SEPARATOR: Final = "\x1e"
 
@@ -37,8 +37,9 @@ class Draft(Metadata):
 
     `said` names the kept fields (KEPT) that its writer has said: the others stay as they were set.
     With `scope` in it that is its writer's own word, not what a project's name came to.
-    One that `is_by_words` has no name but what it says: its id is made of that. `votes_of` said
-    the same in another place: the votes on that come along.
+    `search_headings` say where it stands, which its text does not: it is found by them, and no
+    hash, name or size counts them. One that `is_by_words` has no name but what it says: its id is
+    made of that. `votes_of` said the same in another place: the votes on that come along.
     """
 
     id: str
@@ -50,6 +51,7 @@ class Draft(Metadata):
     occurred_at: datetime
     is_dated: bool = True
     heading_path: tuple[str, ...] = ()
+    search_headings: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     concepts: tuple[str, ...] = ()
     source: Source = field(default_factory=Source)
@@ -62,12 +64,17 @@ class Draft(Metadata):
 
     @property
     def text(self) -> str:
-        """What is embedded and searched: the headings that lead here, then the content."""
+        """What it says: the headings that lead here, then the content."""
         return text_of(self.heading_path, self.title, self.content)
 
     @property
+    def searched_text(self) -> str:
+        """What is embedded and searched: what it says, and where it stands."""
+        return text_of(self.heading_path, self.title, self.content, self.search_headings)
+
+    @property
     def content_hash(self) -> str:
-        """The hash of the embedded text: equal hashes need no new vector."""
+        """The hash of what it says."""
         return digest(self.text)
 
     @property
@@ -98,6 +105,7 @@ class Draft(Metadata):
             "importance": float(self.importance),
             "occurred_micros": micros_of(self.occurred_at),
             "screened": list(self.screened) or None,
+            "search_headings": list(self.search_headings) or None,
             "pinned": self.pinned or None,
             "subject": self.subject,
             "content_hash": self.content_hash,
@@ -159,20 +167,20 @@ def document_drafts(
     for position, (section, kind) in enumerate(sections):
         dated = document.occurred_at or _date_in(section.heading_path) or told
         at = occurred_at(dated, document.uri, section.clock, document.modified_at)
+        title = section.title or parsed.title or name or document.uri
         drafts.append(
             Draft(
                 id=_section_key(document, section),
                 agent=document.agent,
                 content=section.content,
-                title=(section.title or parsed.title or name or document.uri)[
-                    :_MOST_TITLE_CHARACTERS
-                ],
+                title=title[:_MOST_TITLE_CHARACTERS],
                 kind=kind,
                 type=type_of(kind, document.uri),
                 occurred_at=at.moment,
                 is_dated=at.is_dated,
                 scope=document.scope or parsed.scope,
                 heading_path=_headings_above(parsed, section),
+                search_headings=_search_headings(parsed, section, name),
                 tags=tuple(dict.fromkeys([*parsed.tags, *section.tags])),
                 concepts=_concepts_of(parsed, section, name),
                 source=Source(document.uri, section.line_start, section.line_end),
@@ -208,6 +216,15 @@ def _headings_above(parsed: Document, section: Section) -> tuple[str, ...]:
     return path if is_told or not parsed.title else (parsed.title, *path)
 
 
+def _search_headings(parsed: Document, section: Section, name: str) -> tuple[str, ...]:
+    """Return what a section is found by besides its text: a file's name and the headings in it.
+
+    The name stands for the title of a text without one; a section without a heading is called so.
+    """
+    is_title = bool(name and section.title) and not parsed.has_h1 and not parsed.title
+    return (*([name] if is_title else []), *section.deeper_headings)
+
+
 def _concepts_of(parsed: Document, section: Section, name: str) -> tuple[str, ...]:
     """Return the names that a section gives by links and front matter, and that of its file.
 
@@ -215,66 +232,6 @@ def _concepts_of(parsed: Document, section: Section, name: str) -> tuple[str, ..
     """
     given = [*map(linked_name, section.links), *parsed.concepts, *parsed.aliases]
     return tuple(dict.fromkeys([*given, *([name] if file_name(name) else [])]))
-
-
-class Named(Protocol):
-    """A memory as far as its names go: a draft or a stored one."""
-
-    @property
-    def title(self) -> str:
-        """The last heading, or the title that was given."""
-
-    @property
-    def heading_path(self) -> tuple[str, ...]:
-        """The headings from the document's title down to this memory's own."""
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """The tags."""
-
-    @property
-    def concepts(self) -> tuple[str, ...]:
-        """Names the writer linked itself."""
-
-    @property
-    def source(self) -> Source:
-        """Where it was read."""
-
-
-class Written(Named, Protocol):
-    """A memory with its text: a draft or a stored one."""
-
-    @property
-    def content(self) -> str:
-        """The text below the headings."""
-
-    @property
-    def trust_tier(self) -> str:
-        """How far it is trusted."""
-
-    @property
-    def teaches(self) -> bool:
-        """Whether names are learned from it and concepts count it."""
-
-
-def length_of(memories: Iterable[Written]) -> int:
-    """Return how many characters they have: what it takes to read them."""
-    return sum(len(memory.content) for memory in memories)
-
-
-def names_in(memory: Named) -> list[Name]:
-    """Return the names a memory gives on purpose: tags, links, its file's, title and headings."""
-    file = name_of(memory.source.uri or "")
-    called = file_name(file) if file in memory.concepts else None
-    given = [declared_name(tag, "tag") for tag in memory.tags]
-    links = (name for name in memory.concepts if not (called and name == file))
-    given += [called, *(declared_name(name, "link") for name in links)]
-    path = memory.heading_path
-    given += [heading_name(h, "title" if h in path[:1] else "heading") for h in path]
-    titled = heading_name(memory.title, "title") if memory.title not in path else None
-    if titled and not (called and called.slug == titled.slug):
-        given.append(titled)
-    return list({name.slug: name for name in given if name is not None}.values())
 
 
 def _date_in(heading_path: tuple[str, ...]) -> datetime | None:

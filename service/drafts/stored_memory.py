@@ -57,8 +57,14 @@ def differs(draft: Draft, old: StoredMemory) -> bool:
     """Say whether a draft is another version than the stored one: it counts as an update."""
     return draft.content_hash != old.content_hash or any(
         getattr(draft, name) != getattr(old, name)
-        for name in ("title", "kind", "type", "tags", "concepts", *MAKE_VERSION)
+        for name in ("title", "kind", "type", "tags", "concepts", "search_headings", *MAKE_VERSION)
     )
+
+
+def is_searched_alike(draft: Draft, old: StoredMemory) -> bool:
+    """Say whether a draft is embedded and searched by the very text of a stored memory."""
+    is_said = draft.content_hash == old.content_hash
+    return is_said and draft.search_headings == old.search_headings
 
 
 def keep_time(draft: Draft, first: datetime) -> Draft:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from service.drafts.drafts import Written, length_of
+from service.drafts.named import Written, length_of
 from service.links import stored
 from service.names.abbreviations import ABBREVIATED, abbreviations
 from service.names.dictionary import Dictionary

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from service.drafts.chains import Link, expected_edges
-from service.drafts.drafts import Written, length_of, names_in
+from service.drafts.named import Written, length_of, names_in
 from service.index.engine import Engine
 from service.links import stored
 from service.links.change import Change, Edge

@@ -90,7 +90,10 @@ async def _write_words(db: Database) -> None:
 def _lacking(page: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the memories of a page that have no words, or others than theirs, with these."""
     words = (
-        memory_words(text_of(row["heading_path"], row["title"], row["content"]), row["tags"])
+        memory_words(
+            text_of(row["heading_path"], row["title"], row["content"], row["search_headings"]),
+            row["tags"],
+        )
         for row in page
     )
     return [

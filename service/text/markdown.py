@@ -8,26 +8,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from markdown_it import MarkdownIt
-
 from service.text.blocks import MOST_STEPS, Block, Outline, Passage, read_blocks
 from service.text.clean import clean_text
 from service.text.clocks import read_clock
 from service.text.fences import closes_fence, fence_of
 from service.text.front_matter import Preface, read_date_line, read_front_matter
-from service.text.marks import find_tags, find_wikilinks, read_heading_text
+from service.text.headings import headings_over, read_title
+from service.text.marks import find_tags, find_wikilinks
 from service.text.splitting import Body, Limits, Part, cut_body
 
 _DEEPEST_LEVEL = 3
-# A longer "heading" is a paragraph behind a stray "#"; as text it can be cut.
-_MAX_HEADING_CHARACTERS = 500
 # Anything but white space and ASCII punctuation: a body of rules and bars alone says nothing.
 _TEXT = re.compile(r"[^\s!-/:-@\[-`{-~]")
-_INLINE_MARK = re.compile(r"[`*_\[\]<>\\&!~]")
-# The inline parser's time grows with the square of these in one heading: 240 "![" took 6 ms, and a
-# megabyte of such headings 13 s. A title has a few; one of more is shown as written.
-_MOST_INLINE_MARKS = 64
-_INLINE = MarkdownIt("commonmark")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +29,8 @@ class Section:
     `heading_path` holds the headings from H1 down to this one, () before the first; `level` is 0
     there and `title` the document's. `ordinal` counts sections of equal path from 0; `part` counts
     the parts of one section from 0. `content` is markdown as written, without the heading line.
-    Lines count from 1, both inclusive, in the original text, part 0 with its heading. `clock` is
+    `deeper_headings` are those below H3 that a part stands below and does not hold itself. Lines
+    count from 1, both inclusive, in the original text, part 0 with its heading. `clock` is
     the time of day at the beginning of the heading or of the nearest one above.
     """
 
@@ -51,6 +44,7 @@ class Section:
     part: int = 0
     parts: int = 1
     clock: dt.time | None = None
+    deeper_headings: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
 
@@ -203,7 +197,7 @@ def _find_chapters(outline: Outline, body_start: int, line_count: int) -> list[_
     chapters = [_Chapter(line_start=body_start, body_start=body_start, body_end=line_count)]
     ancestors: list[_Chapter] = []
     for block in outline.blocks:
-        title = _read_title(block) if 0 < block.level <= _DEEPEST_LEVEL else ""
+        title = read_title(block) if 0 < block.level <= _DEEPEST_LEVEL else ""
         if not title:
             chapters[-1].blocks.append(block)
             continue
@@ -227,17 +221,6 @@ def _find_chapters(outline: Outline, body_start: int, line_count: int) -> list[_
     return chapters
 
 
-def _read_title(heading: Block) -> str:
-    """Read a heading as plain text; empty if it is no title."""
-    if len(heading.text) > _MAX_HEADING_CHARACTERS:
-        return ""
-    text = read_heading_text(heading.text)
-    if 0 < sum(1 for _ in _INLINE_MARK.finditer(text)) <= _MOST_INLINE_MARKS:
-        tokens = _INLINE.parseInline(text)[0].children or []
-        text = "".join(" " if t.type.endswith("break") else t.content for t in tokens)
-    return " ".join(text.split())
-
-
 def _make_sections(text: _Text, chapters: Sequence[_Chapter]) -> Iterator[Section]:
     seen: Counter[tuple[str, ...]] = Counter()
     for chapter in chapters:
@@ -249,6 +232,7 @@ def _make_sections(text: _Text, chapters: Sequence[_Chapter]) -> Iterator[Sectio
         parts = [part for part in cut_body(body, text.limits) if _TEXT.search(part.content)]
         if not parts:
             parts = [Part("", chapter.line_start, chapter.body_start)]
+        over = headings_over(chapter.blocks, parts)
         for index, part in enumerate(parts):
             links, tags = _find_marks(text, chapter, part, is_cut=len(parts) > 1)
             yield Section(
@@ -263,6 +247,7 @@ def _make_sections(text: _Text, chapters: Sequence[_Chapter]) -> Iterator[Sectio
                 part=index,
                 parts=len(parts),
                 clock=chapter.clock,
+                deeper_headings=over[index],
                 links=links,
                 tags=tags,
             )

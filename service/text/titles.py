@@ -104,7 +104,9 @@ def _begins_with(text: str, title: str) -> bool:
     return text.startswith(title, start) and (not behind or behind.isspace())
 
 
-def text_of(heading_path: Iterable[str], title: str, content: str) -> str:
-    """Return the text under which a memory is searched: headings (each once), then content."""
-    headings = dict.fromkeys([*heading_path, title])
+def text_of(
+    heading_path: Iterable[str], title: str, content: str, search_headings: Iterable[str] = ()
+) -> str:
+    """Return what a memory says, or is searched by: its headings (each once), then its content."""
+    headings = dict.fromkeys([*heading_path, title, *search_headings])
     return "\n".join([" › ".join(h for h in headings if h), content]).strip()

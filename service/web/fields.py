@@ -229,6 +229,7 @@ class MemoryFields:
     agent: str
     tags: list[str]
     heading_path: list[str]
+    search_headings: list[str]
     source: SourceFields
     occurred_at: datetime
     created_at: datetime
@@ -246,6 +247,7 @@ def memory_fields(memory: Memory, *, with_content: bool = True) -> dict[str, Any
         "content": memory.content if with_content else None,
         "tags": list(memory.tags),
         "heading_path": list(memory.heading_path),
+        "search_headings": list(memory.search_headings),
         "source": SourceFields(source.uri, source.line_start, source.line_end, source.ref),
     }
 

@@ -101,6 +101,7 @@ async def _store(pipeline: Pipeline, made: Sequence[tuple[Row, Vector]]) -> None
         {
             "memory": record("memory", row["id"]), "embedding": record("embedding", row["id"]),
             "waiting": record("unembedded", row["waiting"]), "content_hash": row["content_hash"],
+            "search_headings": row["search_headings"],
             "vector": stored_vector(vector, pipeline.vectors.form),
         }
         for row, vector in made
@@ -122,7 +123,10 @@ async def _is_stored(pipeline: Pipeline, pair: tuple[Row, Vector]) -> bool:
 
 async def _embed(vectors: Vectors, rows: Sequence[Row]) -> list[Vector | None]:
     """Return the vectors of a page, or of its first rows: what is made is stored at once."""
-    texts = [text_of(row["heading_path"], row["title"], row["content"]) for row in rows]
+    texts = [
+        text_of(row["heading_path"], row["title"], row["content"], row["search_headings"])
+        for row in rows
+    ]
     # One text may be what the server does not take (too long for it): it must not hold up others.
     return await vectors.embed_each(texts, partly=True)
 

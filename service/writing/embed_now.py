@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Final
 
-from service.drafts.drafts import Draft, length_of
+from service.drafts.drafts import Draft
+from service.drafts.named import length_of
+from service.drafts.stored_memory import is_searched_alike
 from service.inference.model import Patience
 from service.inference.vectors import Vectors
 from service.links.change import Change
@@ -41,7 +43,7 @@ async def embed_now(vectors: Vectors, change: Change, *, is_scan: bool = False) 
         return Embedded()
     seconds = vectors.address.write_seconds
     patience = Patience(seconds, inf if is_scan else seconds)
-    texts = [draft.text for draft in waiting]
+    texts = [draft.searched_text for draft in waiting]
     made = await vectors.embed_some(texts, patience)
     found = {draft.id: vector for draft, vector in zip(waiting, made.vectors, strict=False)}
     told = (_CUT,) if made.cut else ()
@@ -59,11 +61,11 @@ def fitting(vectors: Mapping[str, Vector], planned: Change, change: Change) -> M
 
     That is embedded later.
     """
-    embedded = {draft.id: draft.content_hash for draft in planned.drafts}
+    embedded = {draft.id: draft.searched_text for draft in planned.drafts if draft.id in vectors}
     others = {
         draft.id
         for draft in change.drafts
-        if draft.id in vectors and embedded.get(draft.id, draft.content_hash) != draft.content_hash
+        if draft.id in embedded and embedded[draft.id] != draft.searched_text
     }
     return {key: vector for key, vector in vectors.items() if key not in others}
 
@@ -74,7 +76,7 @@ def _not_embedded(change: Change) -> list[Draft]:
         for draft in change.drafts
         if draft.id not in change.replaced
         or not change.replaced[draft.id].is_embedded
-        or change.replaced[draft.id].content_hash != draft.content_hash
+        or not is_searched_alike(draft, change.replaced[draft.id])
     ]
     # Texts of like length share a batch: padding is wasted work.
-    return sorted(waiting, key=lambda draft: (len(draft.text), draft.id))
+    return sorted(waiting, key=lambda draft: (len(draft.searched_text), draft.id))

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from service.drafts.drafts import length_of
+from service.drafts.named import length_of
 from service.store.database import Database
 from service.store.queries import Query, transaction
 from service.threads import read_texts

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from service.consolidate.grouping import Wall
 from service.drafts.chains import Link, expected_edges
-from service.drafts.drafts import names_in
+from service.drafts.named import names_in
 from service.errors import ServiceError
 from service.links.expansions import explained
 from service.links.links import find_concepts

@@ -15,7 +15,7 @@ from service.text.titles import text_of
 from service.text.words import memory_words
 
 # What of a row words are made of, in the order of `words_of`.
-SEARCHED: Final = ("heading_path", "title", "content", "tags")
+SEARCHED: Final = ("heading_path", "title", "content", "tags", "search_headings")
 
 # How many said that a memory helped, and how many that it did not.
 Votes = tuple[int, int]
@@ -85,11 +85,18 @@ def _read_moment(value: Any) -> Any:
 
 
 def words_of(parts: Sequence[Any]) -> str | None:
-    """Return the words of a memory's [heading_path, title, content, tags]; None if it lacks one."""
+    """Return the words of what SEARCHED names of a memory; None if it lacks one.
+
+    The last is there for few.
+    """
     match parts:
-        case [list() as headings, str() as title, str() as content, list() as tags]:
-            are_texts = all(isinstance(text, str) for text in (*headings, *tags))
-            return memory_words(text_of(headings, title, content), tags) if are_texts else None
+        case [list() as headings, str() as title, str() as content, list() as tags, told]:
+            besides = [] if told is None else told
+            if not isinstance(besides, list):
+                return None
+            are_texts = all(isinstance(text, str) for text in (*headings, *tags, *besides))
+            text = text_of(headings, title, content, besides) if are_texts else ""
+            return memory_words(text, tags) if are_texts else None
     return None
 
 

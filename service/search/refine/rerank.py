@@ -25,7 +25,8 @@ def document_of(memory: Memory) -> str:
 
     The day is there because a question may name one (Hindsight puts dates in front as well).
     """
-    titles = " / ".join(dict.fromkeys(t for t in (*memory.heading_path, memory.title) if t))
+    headings = (*memory.heading_path, memory.title, *memory.search_headings)
+    titles = " / ".join(dict.fromkeys(heading for heading in headings if heading))
     return clipped(f"{memory.occurred_at:%Y-%m-%d} {titles}\n{memory.content}")
 
 

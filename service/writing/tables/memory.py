@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from service.drafts.drafts import Draft
+from service.drafts.stored_memory import is_searched_alike
 from service.store.database import record
 from service.store.queries import Fragment, load_query
 from service.text.words import memory_words
@@ -42,7 +43,7 @@ def _moved_votes(linked: LinkedChange, draft: Draft) -> dict[str, Any] | None:
 def _row(linked: LinkedChange, draft: Draft) -> dict[str, Any]:
     old = linked.change.replaced.get(draft.id)
     # The database's own index is made of words; the resident engine's is made of the text.
-    words = memory_words(draft.text, draft.tags) if linked.form == "array" else None
+    words = memory_words(draft.searched_text, draft.tags) if linked.form == "array" else None
     return {
         **draft.row(), "id": record("memory", draft.id), "words": words,
         "is_embedded": is_embedded(linked, draft),
@@ -53,5 +54,5 @@ def _row(linked: LinkedChange, draft: Draft) -> dict[str, Any]:
 def is_embedded(linked: LinkedChange, draft: Draft) -> bool:
     """Say whether a draft has a vector from this transaction on: a new one, or still its old."""
     old = linked.change.replaced.get(draft.id)
-    is_unchanged = old is not None and old.content_hash == draft.content_hash
-    return draft.id in linked.vectors or (is_unchanged and old is not None and old.is_embedded)
+    is_alike = old is not None and is_searched_alike(draft, old)
+    return draft.id in linked.vectors or (is_alike and old is not None and old.is_embedded)

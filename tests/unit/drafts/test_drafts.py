@@ -15,9 +15,9 @@ from service.drafts.drafts import (
     DocumentText,
     Draft,
     document_drafts,
-    names_in,
 )
 from service.drafts.ids import digest
+from service.drafts.named import names_in
 from service.names.names import declared_name
 from service.records import Source
 from service.text.markdown import Document, Section, parse_markdown
@@ -147,6 +147,44 @@ def test_a_title_in_front_matter_stands_above_all_sections_of_a_text_without_an_
 def test_a_title_in_front_matter_is_not_put_above_one_in_the_text(heading: str) -> None:
     text = f"---\ntitle: Project Heron\n---\n{heading}\n\ntext"
     assert _draft(_TEXT, parse_markdown(text)).heading_path == (heading.strip("# "),)
+
+
+def test_a_text_without_a_title_is_found_by_the_name_of_its_file() -> None:
+    text = "before\n\n## Options\n\n### Strict\n\ntext"
+    document = DocumentText("rules/no-floating-promises.md", text)
+    before, strict = document_drafts(document, parse_markdown(text), {})
+    assert (before.title, before.search_headings) == ("no-floating-promises", ())
+    assert strict.search_headings == ("no-floating-promises",)
+    assert strict.searched_text == "Options › Strict › no-floating-promises\ntext"
+    assert strict.text == "Options › Strict\ntext"
+    # No name and no hash counts it: a renamed file says the same.
+    assert strict.content_hash == replace(strict, search_headings=()).content_hash
+    assert [name.name for name in names_in(replace(strict, concepts=()))] == ["Options", "Strict"]
+
+
+@pytest.mark.parametrize(
+    ("uri", "text"),
+    [
+        ("rules/no-floating-promises.md", "# Promises\n\n## Options\n\ntext"),
+        ("rules/no-floating-promises.md", "---\ntitle: Promises\n---\n## Options\n\ntext"),
+        ("rules/README.md", "## Options\n\ntext"),
+        ("journal/2026-02-13.md", "## Options\n\ntext"),
+    ],
+)
+def test_a_titled_text_or_a_name_that_tells_nothing_is_not_found_by_it(uri: str, text: str) -> None:
+    assert _draft(DocumentText(uri, text), parse_markdown(text)).search_headings == ()
+
+
+def test_a_part_is_found_by_the_deeper_headings_above_it() -> None:
+    text = "## Options\n\n#### max-width\n\n" + "\n\n".join(["word " * 40] * 3)
+    document = DocumentText("prettier.md", text)
+    drafts = document_drafts(document, parse_markdown(text, 60), {})
+    assert [one.search_headings for one in drafts] == [
+        ("prettier",), ("prettier", "max-width"), ("prettier", "max-width"),
+    ]  # fmt: skip
+    assert "max-width" not in drafts[1].text
+    assert drafts[1].row()["search_headings"] == ["prettier", "max-width"]
+    assert replace(drafts[1], search_headings=()).row()["search_headings"] is None
 
 
 def test_a_titles_change_leaves_the_keys_of_sections() -> None:

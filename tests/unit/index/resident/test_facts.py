@@ -48,8 +48,11 @@ def test_words_that_the_store_lacks_are_made_of_the_text_and_the_tags() -> None:
     row = ROW | {"words": None, "heading_path": ["Kit"], "title": "Blue", "content": "A Bunny."}
     read = facts_of_row("m1", row)
     assert read.words == index_words("Kit › Blue\nA Bunny.") + " \n b"
-    parts = [["Kit"], "Blue", "A Bunny.", ["a", "b"]]
+    parts = [["Kit"], "Blue", "A Bunny.", ["a", "b"], None]
     assert facts_of([*VALUES[:1], parts, *VALUES[2:]]) == read
+    found = facts_of_row("m1", row | {"search_headings": ["Cage", "Hay"]})
+    assert found.words == index_words("Kit › Blue › Cage › Hay\nA Bunny.") + " \n b"
+    assert facts_of([*VALUES[:1], [*parts[:4], ["Cage", "Hay"]], *VALUES[2:]]) == found
 
 
 def test_a_page_may_tell_moments_in_words() -> None:
@@ -97,8 +100,14 @@ def test_a_field_of_another_type_is_corrupt(name: str, junk: Any) -> None:
 
 @pytest.mark.parametrize("junk", JUNK, ids=repr)
 def test_one_text_among_others_does_not_make_up_for_them(junk: Any) -> None:
-    no_words = {"words": None, "heading_path": ["Kit", junk], "title": "Blue", "content": "."}
-    for wrong in ({"tags": ["a", junk]}, no_words):
+    no_words: dict[str, Any] = {
+        "words": None,
+        "heading_path": ["Kit", junk],
+        "title": "Blue",
+        "content": ".",
+    }
+    found_by: dict[str, Any] = no_words | {"heading_path": [], "search_headings": ["a", junk]}
+    for wrong in ({"tags": ["a", junk]}, no_words, found_by, found_by | {"search_headings": "a"}):
         with pytest.raises(CorruptRow, match="'m1'"):
             facts_of_row("m1", ROW | wrong)
 

@@ -1,0 +1,69 @@
+"""Headings amid a section: which of them each of its parts stands below."""
+
+from service.text.markdown import parse_markdown
+
+_WORDS = "word " * 30
+
+
+def _deeper(text: str, max_tokens: int = 60) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the first line of each part, and the deeper headings that it stands below."""
+    sections = parse_markdown(text, max_tokens).sections
+    return [(one.content.split("\n")[0].strip(), one.deeper_headings) for one in sections]
+
+
+def _paragraphs(*names: str) -> str:
+    return "\n\n".join(f"{name} {_WORDS}" for name in names)
+
+
+def test_a_part_behind_the_first_stands_below_the_heading_of_the_first() -> None:
+    text = f"# T\n\n## Options\n\n#### `max-width`\n\n{_paragraphs('One', 'Two', 'Three')}"
+    assert [(first.split()[0], deeper) for first, deeper in _deeper(text)] == [
+        ("####", ()),
+        ("Two", ("max-width",)),
+        ("Three", ("max-width",)),
+    ]
+
+
+def test_a_heading_ends_what_stands_below_those_as_deep() -> None:
+    below = "\n\n".join(
+        f"{'#' * level} {name}\n\n{_paragraphs(name.lower(), name.lower() + '2')}"
+        for level, name in [(4, "A"), (5, "B"), (6, "C"), (5, "D"), (4, "E")]
+    )
+    found = dict(_deeper(f"# T\n\n## S\n\n{below}"))
+    told = {first.split()[0]: deeper for first, deeper in found.items() if first[0] != "#"}
+    assert told == {
+        "a2": ("A",),
+        "b2": ("A", "B"),
+        "c2": ("A", "B", "C"),
+        "d2": ("A", "D"),
+        "e2": ("E",),
+    }
+    # A part that begins with a heading has it in its text, and stands below those above it alone.
+    assert [found[f"{'#' * n} {name}"] for n, name in [(4, "A"), (5, "B"), (6, "C"), (5, "D")]] == [
+        (),
+        ("A",),
+        ("A", "B"),
+        ("A",),
+    ]
+
+
+def test_no_cut_moves_by_a_heading_and_none_reaches_the_next_section() -> None:
+    text = f"# T\n\n## S\n\n#### Option\n\n{_paragraphs('One', 'Two')}\n\n## Next\n\nWords."
+    sections = parse_markdown(text, 60).sections
+    assert [one.content for one in sections] == [
+        f"#### Option\n\nOne {_WORDS}".strip(),
+        f"Two {_WORDS}".strip(),
+        "Words.",
+    ]
+    assert sections[-1].deeper_headings == ()
+
+
+def test_headings_in_lists_quotes_and_fences_stand_above_nothing() -> None:
+    amid = "> #### Quoted\n\n- #### Listed\n\n```\n#### Fenced\n```"
+    text = f"# T\n\n## S\n\n{amid}\n\n{_paragraphs('One', 'Two')}"
+    assert {deeper for _, deeper in _deeper(text)} == {()}
+
+
+def test_what_is_no_title_is_passed_over() -> None:
+    text = f"# T\n\n## S\n\n#### {'x' * 600}\n\n{_paragraphs('One', 'Two')}"
+    assert _deeper(text)[-1][1] == ()
