@@ -229,7 +229,14 @@ class MemoryFields:
     agent: str
     tags: list[str]
     heading_path: list[str]
-    search_headings: list[str]
+    search_headings: Annotated[
+        list[str],
+        Field(
+            description="What it is found by that stands in no text of it: the name of a file "
+            "without a title, then deeper headings above a part of a split section.",
+            examples=[["no-floating-promises", "ignoreVoid"]],
+        ),
+    ]
     source: SourceFields
     occurred_at: datetime
     created_at: datetime

@@ -20,7 +20,7 @@ _KNOWN: Final = b"""\
  the and of to in is for with that this are not was you it on as be by or from have can use
 "observation","episodic","preference","procedural","decision","entity","fact","handoff","untrusted"\
 {"uri":null,"line_start":null,"line_end":null,"ref":null},"document","consolidation","summary"\
-"daily_log","episodic","turn",[],[],{},"push",null,null,null,null]\
+"daily_log","episodic","turn",[],null,[],{},"push",null,null,null,null]\
 [null,null,0.5,"trusted","normal",false,null,null,"main","note","semantic",""\
 "2026-01-01T00:00:00+00:00","2026-01-01T00:00:00.000000Z",\
 """
