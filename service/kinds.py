@@ -1,4 +1,4 @@
-"""The kinds of memories, and a tag; apart, as settings and commands need no more of the records."""
+"""The kinds of memories, and two tags; apart: settings and commands need no more of the records."""
 
 from typing import Final
 
@@ -8,3 +8,5 @@ KINDS: Final = (
 )  # fmt: skip
 # The tag of what a person said without saying that it is to be kept: it is told behind all else.
 IN_PASSING: Final = "in-passing"
+# The tag of a handoff that nobody wrote: it repeats what a session asked last, and answers nothing.
+AUTOMATIC: Final = "automatic"

@@ -122,7 +122,8 @@ class Filters:
     `valid_until` is left out; with it, memories are seen as they held at that moment. `with_ended`
     leaves out none that is past its end. With `with_sources` archived memories pass that are part
     of a summary, and no others. `without` are ids that do not pass. `project` is the scope of one:
-    its memories pass, and those of no scope.
+    its memories pass, and those of no scope. With `without_automatic` no handoff passes that nobody
+    wrote.
     """
 
     agents: tuple[str, ...] = ("main",)
@@ -141,6 +142,7 @@ class Filters:
     trust: tuple[str, ...] = ("trusted", "untrusted")
     without: tuple[str, ...] = ()
     project: str | None = None
+    without_automatic: bool = False
 
     def params(self) -> dict[str, Any]:
         """Return the bound variables of `filters.surql`."""
@@ -171,12 +173,12 @@ class Filters:
         )
 
     def given(self) -> dict[str, Any]:
-        """Return the filters that were set, for the receipt; it counts ids that are left out."""
+        """Return the filters that were asked for, for the receipt; it counts ids left out."""
         default = type(self)()
         return {
             name: value
             for name, value in self._values().items()
-            if name != "without" and getattr(self, name) != getattr(default, name)
+            if not name.startswith("without") and getattr(self, name) != getattr(default, name)
         }
 
     def _values(self) -> dict[str, Any]:

@@ -49,10 +49,12 @@ class AskingOptions(Filters, total=False):
     """Filters, and who asks: a project's memories and those of no scope; `session` once.
 
     With `new_only`, `session` is the one that asks: with True nothing is given it twice.
+    `include_automatic` finds the handoffs that nobody wrote too.
     """
 
     project: Project | str | None
     new_only: bool | None
+    include_automatic: bool
 
 
 class SearchOptions(AskingOptions, total=False):

@@ -22,7 +22,6 @@ from service.commands.terminal import (
     tell_json,
     tell_missing,
 )
-from service.kinds import KINDS
 from service.settings import Settings
 
 _MOST: Final = 20
@@ -30,7 +29,6 @@ _MOST: Final = 20
 _SURE: Final = 0.5
 # In shares of the best one's score.
 _NEAR: Final = 0.6
-_NO_HANDOFFS: Final = [kind for kind in KINDS if kind != "handoff"]
 
 
 @at_place
@@ -81,25 +79,4 @@ def _passage(hit: Hit) -> Text:
 
 async def _ask(settings: Settings, question: str, choices: SearchOptions) -> SearchAnswer:
     async with connect(settings) as memory:
-        answer = await memory.search(question, **choices)
-        near = _near_the_best(answer["results"])
-        echoes = [hit for hit in near if _is_echo(hit)]
-        if not echoes:
-            return answer
-        if any(hit["kind"] == "handoff" and not _is_echo(hit) for hit in near):
-            told = [hit for hit in answer["results"] if not _is_echo(hit)]
-            return answer | {"results": told}
-        other = await memory.search(question, **choices | {"kinds": _NO_HANDOFFS})
-        if other["results"] or any(_repeats(hit, question) for hit in echoes):
-            return other
-        return answer
-
-
-def _is_echo(hit: Hit) -> bool:
-    """Say whether it repeats what was asked last in a session: the question is no answer to it."""
-    return hit["kind"] == "handoff" and "automatic" in hit["tags"]
-
-
-def _repeats(hit: Hit, question: str) -> bool:
-    asked, told = (" ".join(text.casefold().split()) for text in (question, hit["snippet"]))
-    return asked.strip("?!. ") in told
+        return await memory.search(question, **choices)

@@ -61,7 +61,10 @@ def _show_candidates(found: list[Memory], form: Form) -> None:
 async def _candidates(settings: Settings, words: str, agent: str | None) -> list[Memory]:
     async with connect(settings) as memory:
         whose = {"agent": agent} if agent else {}
-        answer = await memory.search(words, limit=_CANDIDATES, include_archived=True, **whose)  # type: ignore[arg-type]
+        answer = await memory.search(
+            words, limit=_CANDIDATES, include_archived=True, include_automatic=True,
+            **whose,  # type: ignore[arg-type]
+        )  # fmt: skip
         return [*answer["results"]]
 
 

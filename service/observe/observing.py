@@ -18,7 +18,7 @@ from service.access.caller import Caller
 from service.drafts.ids import digest
 from service.errors import StaleRead
 from service.fixes.fixes import Proof, put_fix
-from service.kinds import IN_PASSING
+from service.kinds import AUTOMATIC, IN_PASSING
 from service.memories.screening import Pushed
 from service.memories.storing import REFUSED, store
 from service.observe.fold import Extract, State, fold, handoff_of, tasks_text
@@ -255,7 +255,7 @@ def _handoff(
     text: str, at: datetime, agent: str, scope: str | None, delta: Delta, sender: Caller
 ) -> Pushed:
     return Pushed.by(
-        sender, text=text, agent=agent, kind="handoff", tags=("automatic",), scope=scope,
+        sender, text=text, agent=agent, kind="handoff", tags=(AUTOMATIC,), scope=scope,
         session=delta.session, source_kind="transcript",
         source_ref=f"handoff:{delta.client}:{delta.session}", occurred_at=at,
     )  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from service.field_types import Flag
+from service.kinds import AUTOMATIC
 from service.projects.project_fields import identity_of
 from service.projects.registry import find_scope
 from service.projects.switched_off import refuse_any_switched_off
@@ -29,6 +30,12 @@ class AskingFields(FilterFields):
         description="Says that `session` is the one that asks, and narrows nothing. `true` leaves "
         "out what it was given before and still says the same, a search also other copies of it. "
         "What is given to it is noted, but for a GET, which changes nothing.",
+        examples=[True],
+    )
+    include_automatic: Flag = Field(
+        False,
+        description="Handoffs that nobody wrote too: each repeats what a session asked last. "
+        "`kinds` with handoff and `tags` with automatic ask for them as well.",
         examples=[True],
     )
 
@@ -56,7 +63,9 @@ class AskingFields(FilterFields):
         await refuse_any_switched_off(
             db, [(self.agent, project, session), (self.agent, filters.scope, None)]
         )
-        return replace(filters, project=project)
+        asks = "handoff" in (filters.kinds or ()) or AUTOMATIC in (filters.tags or ())
+        without = not (asks or self.include_automatic)
+        return replace(filters, project=project, without_automatic=without)
 
 
 @asynccontextmanager

@@ -85,6 +85,8 @@ def test_a_question_is_no_answer_to_itself(tmp_path: Path, minilm_url: str) -> N
         client.post("/observe", json=asked).raise_for_status()
         code, why = shell.run("ask", question)
         assert (code, why.startswith("Nothing is known of that")) == (3, True)
+        # Who is to forget what was asked is shown it.
+        assert "Automatic handoff" in shell.said("forget", "--matching", question)
         client.post("/decisions", json={"text": "We deploy on Mondays."}).raise_for_status()
         said = shell.said("ask", question)
         assert ("on Mondays" in said, "Last request" in said) == (True, False)

@@ -184,6 +184,11 @@ async def test_a_forget_by_words_only_shows_candidates_elsewhere(
         assert again.is_error
         shown = await told(client, "memory_forget", query="code phrase", agent=agent)
         assert shown["action"] == "not_found"
+        asked = {"text": "What is the phrase?", "kind": "handoff", "tags": ["automatic"]}
+        await told(client, "memory_store", **asked, agent=agent)
+        assert (await told(client, "memory_search", query="phrase", agent=agent))["memories"] == []
+        shown = await told(client, "memory_forget", query="phrase", agent=agent)
+        assert [one["text"] for one in shown["candidates"]] == ["What is the phrase?"]
 
 
 async def test_what_is_near_at_hand_is_a_resource_and_the_start_a_prompt(

@@ -116,10 +116,10 @@ class Chance(random.Random):
             self.words(1, 9),
             agent=self.choice(agents),
             title=self.choice([None, None, None, "Surreal DB", "SurrealDB"]),
-            kind=self.choice(KINDS[:4]),
+            kind=self.choice([*KINDS[:4], "handoff"]),
             type=self.choice([None, *TYPES]),
             scope=self.choice([None, "gpu", "home"]),
-            tags=self.some(["a", "b", "GPU"], 2),
+            tags=self.some(["a", "b", "GPU", "automatic"], 2),
             concepts=self.some(["GPU", "driver", "Anna Berg", "surreal db"], 1),
             occurred_at=self.moment(),
             session=self.choice([None, "s1", "s2"]),
@@ -152,6 +152,7 @@ class Chance(random.Random):
             trust=self.choice([TRUST_TIERS, TRUST_TIERS[:2], ("quarantined",), ()]),
             project=self.rarely(self.choice(["gpu", ""])),
             with_ended=self.random() < 0.2,
+            without_automatic=self.random() < 0.5,
         )
         edges = self.some(["related_to", "is_a"], 2)
         return Question(self.words(1, 2), asked, self.choice([200, 5, 2, 0]), frozenset(edges))

@@ -96,7 +96,7 @@ const memoryForget = tool(
       return answer("Forgotten for good.", { action: "deleted", id: memoryId });
     }
     if (!query) return answer("Give a query or a memoryId.", { error: "missing_param" });
-    const found = await hits(memory, ctx, query, 5);
+    const found = await hits(memory, ctx, query, 5, "/search", { include_automatic: true });
     if (!found.length) return answer("No memory says this.", { found: 0 });
     const candidates = found.map((hit) => ({
       id: hit.id, text: wordsOf(hit), category: hit.kind, score: Math.min(1, hit.score),

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from service.index.resident.facts import Facts, Votes
 from service.index.resident.labels import Labels
 from service.index.resident.saved import Saved
+from service.kinds import AUTOMATIC
 from service.metadata import LABEL_FILTERS
 from service.moments import micros_of
 from service.records import Filters
@@ -260,6 +261,10 @@ class Columns:
         if not filters.include_archived:
             hidden = self._is_archived[which]
             mask &= ~(hidden & ~self._is_source[which]) if filters.with_sources else ~hidden
+        if filters.without_automatic and (sets := self._with_tag.get(AUTOMATIC)):
+            code = self._labels["kind"].codes.get("handoff", -1)
+            is_automatic = self._tag_sets.chosen(sets)[self._tags[which]]
+            mask &= ~(is_automatic & (self._codes["kind"][which] == code))
         return mask
 
     def _keep_labels(

@@ -105,6 +105,7 @@ async def _candidates(asking: Asking, given: ForgetArguments, agent: str | None)
         given.query or "",
         limit=_CANDIDATES,
         detail="index",
+        include_automatic=True,
         **whose,  # type: ignore[arg-type]
     )
     return [_candidate(hit, hit["snippet"]) for hit in answer["results"]]

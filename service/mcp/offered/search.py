@@ -19,7 +19,10 @@ class SearchArguments(PlacedArguments):
 
     query: Annotated[str, Field(description="The question, in plain words.")]
     limit: Annotated[int, Field(ge=1, le=20, description="Most memories to return.")] = 5
-    kinds: Annotated[list[Kind] | None, Field(description="Only of these kinds.")] = None
+    kinds: Annotated[
+        list[Kind] | None,
+        Field(description="Only of these kinds. What a session was at last: handoff."),
+    ] = None
     tags: Annotated[list[str] | None, Field(description="Only with all of these tags.")] = None
     since: Annotated[str | None, Field(description="Not older: 2026-02-13.")] = None
     until: Annotated[str | None, Field(description="Not newer: 2026-02-13.")] = None

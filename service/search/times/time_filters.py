@@ -37,7 +37,8 @@ async def moments_named(engine: Engine, text: str, filters: Filters) -> Moments 
     now = filters.as_of or datetime.now(UTC)
     if not times_named(text, now) and anchor_named(text) is None:
         return None
-    newest = await engine.newest(filters)
+    # A session that left a handoff and no more was there too.
+    newest = await engine.newest(replace(filters, without_automatic=False))
     if filters.as_of is None and newest is not None and now - newest > _LEFT_ALONE:
         now = newest
     spans = times_named(text, now) or await _around_anchor(engine, text, filters)

@@ -25,9 +25,9 @@ MOMENTS = [START + timedelta(hours=hour) for hour in range(4)]
 NOW = micros_of(MOMENTS[2])
 SCOPES = [None, "", "gpu", "home"]
 # As short as the numbers that stand in a file for sets of tags that nobody has.
-TAGS = ["a", "0", "1"]
+TAGS = ["a", "0", "1", "automatic"]
 RESTART = "restart"
-WORDS = ["note", "fact", "decision"]
+WORDS = ["note", "fact", "handoff"]
 
 moments = st.sampled_from(MOMENTS)
 stored_moments = moments.map(micros_of)
@@ -68,6 +68,7 @@ filters = st.builds(
     origins=st.none() | st.lists(st.sampled_from(ORIGINS), max_size=3).map(tuple),
     trust=st.lists(st.sampled_from(["trusted", "untrusted", "quarantined"]), max_size=4).map(tuple),
     project=st.sampled_from([None, *SCOPES, "unheard"]),
+    without_automatic=st.booleans(),
 )
 pages = st.dictionaries(st.integers(0, ROWS - 1), facts, max_size=6)
 histories = st.lists(pages | st.integers(0, ROWS - 1) | st.just(RESTART), max_size=8)
@@ -96,6 +97,9 @@ def passes(fact: Facts, asked: Filters) -> bool:
         and (asked.origins is None or label["origin"] in asked.origins)
         and label["trust_tier"] in asked.trust
         and (asked.project is None or label["scope"] in {None, asked.project})
+        and not (
+            asked.without_automatic and label["kind"] == "handoff" and "automatic" in fact.tags
+        )
     )
 
 
