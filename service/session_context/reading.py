@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from service.index.engine import Engine
 from service.intents.standing import due_intents
-from service.kinds import IN_PASSING
+from service.kinds import AUTOMATIC, IN_PASSING
 from service.records import Filters, Memory
 from service.session_context.sections import CONSTRAINT, Found
 from service.store.database import Database
@@ -28,6 +28,8 @@ _MOST_RULES: Final = 40
 _MOST_DECISIONS: Final = 12
 _MOST_PREFERENCES: Final = 24
 _MOST_OTHERS: Final = 40
+# What somebody left is told so long beside handoffs that nobody wrote.
+_STILL_TOLD: Final = timedelta(days=7)
 # Of what was said in passing there may be as much as of what was said to be kept.
 _WIDER: Final = 2
 
@@ -45,17 +47,30 @@ async def find_all(
         due_intents(db, place.agent, place.scope, datetime.now(UTC)),
         db.run(HOT, agent=place.agent, scopes=[place.scope, ""] if place.scope else [""]),
     )
-    # The last handoff of the project itself; the agent's own is not the next best.
-    handoffs = await _latest(engine, replace(asked, scope=place.scope), ("handoff",), 1)
+    # Of the project itself; the agent's own is not the next best.
+    handoffs = await _handoffs(engine, replace(asked, scope=place.scope))
     constraints = await _latest(engine, replace(asked, tags=(CONSTRAINT,)), _RULES, _MOST_RULES)
     decisions = await _surest(engine, asked, "decision", _MOST_DECISIONS)
     preferences = await _surest(engine, asked, "preference", _MOST_PREFERENCES)
     others = await _latest(engine, asked, _OTHER_KINDS, _MOST_OTHERS)
     focus, intents, hot = await aside
     return Found(
-        handoffs[0] if handoffs else None, focus, constraints, tuple(intents), decisions,
+        handoffs, focus, constraints, tuple(intents), decisions,
         preferences, await _fetched(engine, asked, [row["memory"] for row in hot]), others,
     )  # fmt: skip
+
+
+async def _handoffs(engine: Engine, asked: Filters) -> tuple[Memory, ...]:
+    """Return the last handoff, and behind one that nobody wrote the last that somebody did.
+
+    A session of one question leaves one too: it displaces nothing that was written for the next.
+    """
+    last = await _latest(engine, asked, ("handoff",), 1)
+    if not any(AUTOMATIC in one.tags for one in last):
+        return last
+    since = last[0].occurred_at - _STILL_TOLD
+    written = replace(asked, without_automatic=True, since=since)
+    return (*last, *await _latest(engine, written, ("handoff",), 1))
 
 
 async def _latest(

@@ -42,10 +42,11 @@ _DAY_SECONDS: Final = 86_400
 class Found:
     """What there is to tell, each newest first; `focus` is the project's, then the session's.
 
-    `hot` is what is kept near at hand, the worthiest first.
+    `handoffs` are one, or one that nobody wrote and one that somebody did before it; `hot` is what
+    is kept near at hand, the worthiest first.
     """
 
-    handoff: Memory | None
+    handoffs: tuple[Memory, ...]
     focus: tuple[WorkingMemory, ...]
     constraints: tuple[Memory, ...]
     intents: tuple[Intent, ...]
@@ -71,7 +72,7 @@ def compose(
 
 def for_sub_agent(found: Found) -> Found:
     """Return what a sub-agent should know: rules and facts, not what the person is to be told."""
-    return replace(found, handoff=None, intents=())
+    return replace(found, handoffs=(), intents=())
 
 
 def newer(found: Found, since: datetime, session: str | None) -> Found:
@@ -87,9 +88,8 @@ def newer(found: Found, since: datetime, session: str | None) -> Found:
     def of_others(many: tuple[Memory, ...]) -> tuple[Memory, ...]:
         return tuple(one for one in many if is_new(one) and one.session != session)
 
-    handoff = found.handoff
     return replace(
-        found, handoff=handoff and next(iter(of_others((handoff,))), None),
+        found, handoffs=of_others(found.handoffs),
         focus=tuple(filter(is_new, found.focus)), constraints=of_others(found.constraints),
         decisions=of_others(found.decisions), preferences=of_others(found.preferences),
         hot=of_others(found.hot), others=of_others(found.others),
@@ -144,11 +144,10 @@ def _orders(found: Found) -> list[SectionOrder]:
     near = {one.id for one in hot}
     ranked = [one for one in most_active(found.others) if one.id not in near]
     active, rest = [*hot, *ranked[:_MOST_ACTIVE]], ranked[_MOST_ACTIVE:]
-    handoff = [Piece(inside(one.content), one.id, may_be_cut=True) for one in _some(found.handoff)]
-    when = f" ({_minute(found.handoff.occurred_at)})" if found.handoff else ""
+    when = "".join(f" ({_minute(one.occurred_at)})" for one in found.handoffs[:1])
     return [
         SectionOrder("constraints", "## Hard constraints", 0.2, _lines(found.constraints)),
-        SectionOrder(_HANDOFF, f"## Handoff{when}", 0.2, handoff),
+        SectionOrder(_HANDOFF, f"## Handoff{when}", 0.2, _handoffs(found.handoffs)),
         SectionOrder("working_memory", "## Working memory", 0.12, _focus(found.focus)),
         SectionOrder(
             "intents", "## Due", 0.03,
@@ -172,6 +171,15 @@ def _orders(found: Found) -> list[SectionOrder]:
             [Piece(inside(_entry(one)), one.id) for one in rest],
         ),
     ]  # fmt: skip
+
+
+def _handoffs(handoffs: Sequence[Memory]) -> list[Piece]:
+    # The section's heading says when the first was.
+    before = ["", *(f"### Before, by hand ({_minute(one.occurred_at)})\n" for one in handoffs[1:])]
+    return [
+        Piece(f"{heading}{inside(one.content)}", one.id, may_be_cut=True)
+        for heading, one in zip(before, handoffs, strict=False)
+    ]
 
 
 def _lines(memories: Iterable[Memory]) -> list[Piece]:
@@ -206,7 +214,3 @@ def _one_line(text: str) -> str:
 
 def _minute(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M}"
-
-
-def _some(memory: Memory | None) -> list[Memory]:
-    return [memory] if memory else []

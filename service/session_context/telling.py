@@ -116,9 +116,8 @@ def _memories(found: Found, packed: list[PackedSection]) -> list[tuple[Memory, s
         if section.name != "index"
         for one in section.pieces
     }
-    handoff = [found.handoff] if found.handoff else []
     rules = (*found.constraints, *found.decisions, *found.preferences)
-    every = {one.id: one for one in (*handoff, *rules, *found.hot, *found.others)}
+    every = {one.id: one for one in (*found.handoffs, *rules, *found.hot, *found.others)}
     within: dict[str | None, str] = {one.id: "handoff" for one in said_in_handoff(found, packed)}
     told = within | sections
     return [(one, told[key]) for key, one in every.items() if key in told]

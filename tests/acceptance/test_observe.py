@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -308,6 +309,23 @@ def test_a_handoff_by_hand_of_no_session_counts_while_one_goes_on(
     _observe(client, agent, session="s3", entries=_day(21, "Look."), final=True)
     told = client.get("/handoff", params=params).json()
     assert (told["text"], len(told["history"])) == ("By hand.", 1)
+
+
+def test_a_question_in_between_displaces_no_handoff_by_hand(
+    client: httpx.Client, agent: str
+) -> None:
+    own: Json = {"agent": agent, "project": APP}
+    client.post("/handoff", json={**own, "text": "Next: the refunds."}).raise_for_status()
+    later = datetime.now(UTC) + timedelta(seconds=1)
+    asked = [{"role": "user", "text": "What time is it in Ystad?", "at": later.isoformat()}]
+    _observe(client, agent, session="s2", entries=asked, final=True)
+    told = client.post("/session-context", json=own).json()["text"]
+    assert re.search(
+        r"## Handoff \(.{16}\)\nAutomatic handoff, as nobody wrote one\.\n\n"
+        r"Last request: What time is it in Ystad\?\n"
+        r"### Before, by hand \(.{16}\)\nNext: the refunds\.\n",
+        told,
+    ), told
 
 
 def test_the_last_handoff_is_that_of_the_last_session_in_whatever_order_they_are_read(

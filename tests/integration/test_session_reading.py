@@ -57,9 +57,31 @@ async def test_each_kind_is_found_where_it_holds(tmp_path: Path) -> None:
     assert {one.id for one in found.constraints} == rules
     assert {one.id for one in found.others} >= others
     assert "A note elsewhere." not in {one.content for one in found.others}
-    assert found.handoff is not None
-    assert found.handoff.id == mine
+    assert [one.id for one in found.handoffs] == [mine]
     assert [one.id for one in found.hot] == hot[:2]
+
+
+async def test_what_somebody_left_is_told_beside_what_nobody_wrote(tmp_path: Path) -> None:
+    automatic: dict[str, Any] = {"kind": "handoff", "scope": HERE, "tags": ("automatic",)}
+
+    async def told() -> list[str]:
+        found = await find_all(opened.engine, opened.db, Place("main", HERE, None))
+        return [one.content for one in found.handoffs]
+
+    async with open_store(tmp_path, form="bytes") as opened:
+        for days, text in ((-1, "Left before."), (0, "Left.")):
+            at = START + timedelta(days=days)
+            await _push(opened, text, kind="handoff", scope=HERE, occurred_at=at)
+        assert await told() == ["Left."]
+        for days in (1, 7, 8):
+            at = START + timedelta(days=days)
+            await _push(opened, f"Day {days}.", **automatic, occurred_at=at)
+            # For a week, counted from the last one: no clock is looked at.
+            assert await told() == [f"Day {days}.", *(["Left."] if days < 8 else [])]
+        await _push(
+            opened, "Left anew.", kind="handoff", scope=HERE, occurred_at=START + timedelta(days=9)
+        )
+        assert await told() == ["Left anew."]
 
 
 async def test_nobody_elses_words_are_told(tmp_path: Path) -> None:
@@ -79,7 +101,7 @@ async def test_nobody_elses_words_are_told(tmp_path: Path) -> None:
         await opened.db.run(PUT, **focus)
         found = await find_all(opened.engine, opened.db, Place("main", None, None))
         rules = (*found.decisions, *found.preferences)
-        assert (found.handoff, found.focus, rules, found.others) == (None, (), (), ())
+        assert (found.handoffs, found.focus, rules, found.others) == ((), (), (), ())
         key = await _push(opened, "The owner said so.", kind="decision", origin="owner")
         found = await find_all(opened.engine, opened.db, Place("main", None, None))
     assert [one.id for one in found.decisions] == [key]

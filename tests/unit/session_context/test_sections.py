@@ -17,7 +17,7 @@ from service.session_context.sections import (
 from service.working_memory.texts import WorkingMemory
 
 _AT = datetime(2026, 2, 13, 9, tzinfo=UTC)
-_NOTHING = Found(None, (), (), (), (), (), (), ())
+_NOTHING = Found((), (), (), (), (), (), (), ())
 
 
 def _memory(key: str, kind: str = "note", text: str = "", days: float = 0.0) -> Memory:
@@ -43,7 +43,7 @@ def test_each_memory_stands_in_one_section() -> None:
     preference, hot = _memory("p1", "preference"), _memory("hot")
     notes = tuple(_memory(f"n{n:02}", days=n) for n in range(14))
     found = Found(
-        None, (), rules, (), (rules[0], *decisions), (rules[1], preference),
+        (), (), rules, (), (rules[0], *decisions), (rules[1], preference),
         (hot, preference, decisions[0], rules[0]), (*notes, hot),
     )  # fmt: skip
     assert _told(found) == {
@@ -61,11 +61,11 @@ def test_what_the_handoff_says_is_told_once() -> None:
     rule = replace(said[0], id="rule", tags=("constraint",))
     other = _memory("other")
     found = Found(
-        _memory("handoff", "handoff", words), (), (rule,), (), (said[0], other), (said[1],),
+        (_memory("handoff", "handoff", words),), (), (rule,), (), (said[0], other), (said[1],),
         (said[2],), (said[3],),
     )  # fmt: skip
     assert _told(found) == {"constraints": ["rule"], "handoff": ["handoff"], "decisions": ["other"]}
-    assert "s0" in _told(replace(found, handoff=None))["decisions"]
+    assert "s0" in _told(replace(found, handoffs=()))["decisions"]
 
 
 def test_what_matters_counts_half_as_much_a_week_later() -> None:
@@ -98,7 +98,7 @@ def test_lines_are_short_and_tell_what_is_behind_them() -> None:
 def test_a_sub_agent_is_told_neither_the_handoff_nor_what_is_due() -> None:
     due = Intent("i", (), "Say it.", None, _AT, 1, 1, 0, None, None, _AT, "owner", "trusted")
     found = replace(
-        _NOTHING, handoff=_memory("h", "handoff"), intents=(due,), others=(_memory("n"),)
+        _NOTHING, handoffs=(_memory("h", "handoff"),), intents=(due,), others=(_memory("n"),)
     )
     assert _told(found) == {"handoff": ["h"], "intents": ["i"], "active": ["n"]}
     assert _told(for_sub_agent(found)) == {"active": ["n"]}
@@ -110,7 +110,7 @@ def test_who_goes_on_is_told_what_changed_since_and_others_said() -> None:
     mine = replace(_memory("mine"), session="s")
     focus = [WorkingMemory(at.isoformat(), "owner", "trusted", at) for at in (since, _AT)]
     many = (old, new, mine)
-    found = newer(Found(new, tuple(focus), many, (), many, many, many, many), since, "s")
-    assert found == Found(new, (focus[1],), (new,), (), (new,), (new,), (new,), (new,))
+    found = newer(Found((new,), tuple(focus), many, (), many, many, many, many), since, "s")
+    assert found == Found((new,), (focus[1],), (new,), (), (new,), (new,), (new,), (new,))
     for left in (old, mine):
-        assert newer(replace(_NOTHING, handoff=left), since, "s") == _NOTHING
+        assert newer(replace(_NOTHING, handoffs=(left,)), since, "s") == _NOTHING
