@@ -83,7 +83,7 @@ class Caller:
         if self.memory_scopes is None or scope in self.memory_scopes:
             return
         msg = f"The key {self.name!r} is for these scopes alone: {', '.join(self.memory_scopes)}."
-        raise Forbidden(f"{msg} Name one of them as `scope`.")
+        raise Forbidden(f"{msg} Name one of them as `scope`, or where a project is, as `project`.")
 
     def sees(self, scope: str | None) -> bool:
         """Return whether memories of this scope are the caller's to use."""

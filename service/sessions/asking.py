@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from service.access.caller import caller
 from service.field_types import Flag
 from service.kinds import AUTOMATIC
 from service.projects.project_fields import identity_of
@@ -54,10 +55,13 @@ class AskingFields(FilterFields):
         """Return the filters for these readable agents, of the project that is named alone.
 
         Raises SwitchedOff for it, for the session that asks, and for a scope or session that is
-        asked about.
+        asked about; Forbidden for a project that is none of the key's scopes, as nothing of it
+        would be found.
         """
         identity = identity_of(getattr(self, "project"))  # noqa: B009 - of bodies and queries
         project = await find_scope(db, self.agent, identity) if identity else None
+        if project is not None:
+            caller().check_scope(project)
         filters = self.filters(agents)
         session = self.asking.name if self.asking else filters.session
         await refuse_any_switched_off(

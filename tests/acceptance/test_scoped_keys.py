@@ -55,6 +55,21 @@ def test_reads_tell_of_its_scopes_alone(keyed: KeyedService, other: str) -> None
             assert client.get(path).status_code == 404
 
 
+def test_a_project_that_is_none_of_its_scopes_is_refused(keyed: KeyedService) -> None:
+    with _key(keyed, "harbour") as client:
+        client.post("/memories", json={"text": "A crane with a hook."}).raise_for_status()
+        asked = {"query": "crane"}
+        found = client.post("/search", json=asked | {"project": "harbour"}).json()["results"]
+        assert {hit["scope"] for hit in found} == {"harbour"}
+        for answer in (
+            client.post("/search", json=asked | {"project": "zoo"}),
+            client.post("/search", json=asked | {"project": {"root": "/home/ann/app"}}),
+            client.get("/search", params={"q": "crane", "project": "zoo"}),
+            client.post("/memories", json={"text": "x", "project": "zoo"}),
+        ):
+            assert (answer.status_code, "`project`" in answer.json()["detail"]) == (403, True)
+
+
 def test_it_is_not_told_of_how_many_memories_a_concept_is(keyed: KeyedService) -> None:
     with _key(keyed, "harbour") as client, keyed.client() as admin:
         body = {"text": "Who keeps it?", "tags": ["lighthouse"]}
@@ -84,7 +99,8 @@ def test_no_intents_are_said_to_it(keyed: KeyedService) -> None:
         for place in ({}, {"project": "the-zoo"}):
             intent = {"when": ["crane"], "text": "Feed the birds of Quokkaville."} | place
             admin.post("/intents", json=intent).raise_for_status()
-        assert client.post("/search", json=asked).json()["intents"] == []
+        for sent in (asked, asked | {"project": None}):
+            assert "Quokkaville" not in client.post("/search", json=sent).text
         # They are still to be said to whoever may hear them.
         assert len(admin.post("/search", json=asked).json()["intents"]) == 2
 
