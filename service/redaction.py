@@ -119,8 +119,8 @@ class WithoutSecrets(logging.Filter):
         """Let every record pass, as it may be read."""
         tells_all = logging.getLogger().isEnabledFor(logging.DEBUG)
         message = record.getMessage()
-        if not tells_all and record.name in _REPEATING:
-            message = _REPEATING[record.name](message)
+        if not tells_all:
+            message = _without_values(record, message)
         record.msg, record.args = redacted(message), None
         if record.exc_info and record.exc_info[1]:
             lines = _lines if tells_all else _lines_without_contents
@@ -136,6 +136,19 @@ _REPEATING: Final[Mapping[str, Callable[[str], str]]] = {
     "asyncio": lambda message: message.partition("\n")[0],
     "py.warnings": lambda message: ": ".join(message.partition("\n")[0].split(": ")[:2]),
 }
+
+
+# The library of MCP tells what a client chose, and sessions by their ids, which open them where no
+# keys are: its messages are told without values, those that stand in them already are such ids.
+_MCP: Final = "mcp."
+_VALUE: Final = re.compile(r"%[a-z]|\b[0-9a-f]{32}\b")
+
+
+def _without_values(record: logging.LogRecord, message: str) -> str:
+    """Return a message of others as it may be told above level debug; ours say what may be."""
+    if record.name.startswith(_MCP):
+        return _VALUE.sub("…", str(record.msg))
+    return _REPEATING[record.name](message) if record.name in _REPEATING else message
 
 
 def _lines(error: BaseException) -> Iterator[str]:

@@ -120,6 +120,30 @@ def test_no_log_line_holds_contents_while_all_is_well(
     assert _leaks(log) == []
 
 
+def test_no_log_line_holds_what_an_mcp_client_says(
+    log: io.StringIO, tmp_path: Path, embedding_url: str
+) -> None:
+    """The library warns of another key's session by its id, and of a notification by its name."""
+    said = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": TITLE, "version": "1"},
+    }}  # fmt: skip
+    odd = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": [TEXT]}}
+    headers = {"accept": "application/json, text/event-stream"}
+    with keyed_service(data_dir=tmp_path, embedding_url=embedding_url) as keyed:
+        another = keyed.client(keyed.key(["read"])[1])
+        with keyed.client() as client, another:
+            begun = client.post("/mcp", json=said, headers=headers)
+            session = begun.headers["mcp-session-id"]
+            headers["mcp-session-id"] = session
+            assert client.post("/mcp", json=odd, headers=headers).status_code == 202
+            assert another.post("/mcp", json=odd, headers=headers).status_code == 404
+    told = log.getvalue()
+    assert "credential does not match" in told
+    assert session not in told
+    assert _leaks(log) == []
+
+
 @pytest.mark.parametrize("status", [400, 401, 500, 503])
 def test_no_log_line_holds_what_an_embedder_repeats(
     log: io.StringIO, tmp_path: Path, outer: OuterEmbeddings, status: int,
