@@ -155,19 +155,39 @@ def _table(keys: Sequence[Key]) -> Table:
     table = Table(box=SIMPLE_HEAD)
     # Whole at a narrow terminal too: it is copied from here.
     table.add_column("id", no_wrap=True, min_width=_ID_CHARS)
-    for name in ("name", "scopes", "agents", "last used", "ends"):
+    for name in ("name", "scopes", "agents", "origin", "only", "last used", "ends"):
         table.add_column(name, overflow="fold")
     for key in keys:
-        revoked_at, agents = key["revoked_at"], key["agents"]
+        agents = key["agents"]
         table.add_row(
             key["id"],
             cell(key["name"]),
             ", ".join(key["scopes"]),
             "all" if agents is None else ", ".join(agents),
+            key["origin"],
+            cell(_only(key)),
             _minute(key["last_used_at"]),
-            f"revoked {_minute(revoked_at)}" if revoked_at else _minute(key["expires_at"]),
+            _told_end(key),
         )
     return table
+
+
+def _only(key: Key) -> str:
+    """Return the bounds of a key as `--only` takes them, a line each."""
+    scopes = key["memory_scopes"]
+    told = [] if scopes is None else [f"{_SCOPES}={','.join(scopes)}"]
+    numbers = ((one.name, cast("dict[str, int | None]", key)[one.name]) for one in fields(Quota))
+    return "\n".join(
+        [*told, *(f"{name}={number}" for name, number in numbers if number is not None)]
+    )
+
+
+def _told_end(key: Key) -> str:
+    revoked_at, expires_at = key["revoked_at"], key["expires_at"]
+    if revoked_at:
+        return f"revoked {_minute(revoked_at)}"
+    is_over = expires_at is not None and datetime.fromisoformat(expires_at) <= datetime.now(UTC)
+    return f"ended {_minute(expires_at)}" if is_over else _minute(expires_at)
 
 
 def _minute(moment: str | None) -> str:
