@@ -173,7 +173,7 @@ class Filters:
         )
 
     def given(self) -> dict[str, Any]:
-        """Return the filters that were asked for, for the receipt; it counts ids left out."""
+        """Return the filters that were asked for, as a receipt tells them."""
         default = type(self)()
         return {
             name: value

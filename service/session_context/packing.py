@@ -108,6 +108,17 @@ def _packed(order: SectionOrder, room: Budget) -> PackedSection:
     return PackedSection(order.name, order.heading, tuple(taken), left_out)
 
 
+def in_brief(text: str, most: int) -> str:
+    """Return a text of at most `most` characters and a mark, or the beginning of a longer one."""
+    return text if len(text) <= most else f"{_whole_lines(text[:most])}{_CUT}"
+
+
+def _whole_lines(text: str) -> str:
+    """Return a beginning without its last line, where at least half of it is left."""
+    line_end = text.rfind("\n")
+    return text[:line_end] if line_end >= len(text) // 2 else text
+
+
 def _cut(piece: Piece, opening: str, room: Budget) -> Piece | None:
     """Return the beginning of a piece that fits, and take the room for it; None of too little."""
     low, high = 0, len(piece.text)
@@ -117,10 +128,7 @@ def _cut(piece: Piece, opening: str, room: Budget) -> Piece | None:
             low = middle
         else:
             high = middle - 1
-    kept = piece.text[:low]
-    line_end = kept.rfind("\n")
-    if line_end >= len(kept) // 2:
-        kept = kept[:line_end]
+    kept = _whole_lines(piece.text[:low])
     if len(kept) < _LEAST_CHARACTERS or not room.spend(f"{opening}{kept}{_CUT}"):
         return None
     return Piece(f"{kept}{_CUT}", piece.id)

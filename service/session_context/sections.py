@@ -18,6 +18,7 @@ from service.session_context.packing import (
     Piece,
     SectionOrder,
     cost,
+    in_brief,
     pack,
 )
 from service.text.context_block import CLOSE, inside, open_mark, plain
@@ -34,6 +35,8 @@ FRAME: Final = (
 _MOST_DECISIONS: Final = 10
 _MOST_ACTIVE: Final = 12
 _LINE_CHARACTERS: Final = 400
+# Of a handoff that nobody wrote, where there is one that somebody did: half of their room.
+_MOST_BESIDE: Final = 800
 _HALF_LIFE_DAYS: Final = 7.0
 _DAY_SECONDS: Final = 86_400
 
@@ -174,11 +177,18 @@ def _orders(found: Found) -> list[SectionOrder]:
 
 
 def _handoffs(handoffs: Sequence[Memory]) -> list[Piece]:
+    """Return the handoffs as they are told; of a long one that nobody wrote the beginning alone.
+
+    What somebody wrote stands behind it and would find no room.
+    """
     # The section's heading says when the first was.
     before = ["", *(f"### Before, by hand ({_minute(one.occurred_at)})\n" for one in handoffs[1:])]
+    told = [inside(one.content) for one in handoffs]
+    if len(told) > 1:
+        told[0] = in_brief(told[0], _MOST_BESIDE)
     return [
-        Piece(f"{heading}{inside(one.content)}", one.id, may_be_cut=True)
-        for heading, one in zip(before, handoffs, strict=False)
+        Piece(f"{heading}{text}", one.id, may_be_cut=True)
+        for heading, text, one in zip(before, told, handoffs, strict=False)
     ]
 
 

@@ -61,14 +61,15 @@ class AskingFields(FilterFields):
         identity = identity_of(getattr(self, "project"))  # noqa: B009 - of bodies and queries
         project = await find_scope(db, self.agent, identity) if identity else None
         if project is not None:
-            caller().check_scope(project)
+            caller().check_project(project)
         filters = self.filters(agents)
         session = self.asking.name if self.asking else filters.session
         await refuse_any_switched_off(
             db, [(self.agent, project, session), (self.agent, filters.scope, None)]
         )
         asks = "handoff" in (filters.kinds or ()) or AUTOMATIC in (filters.tags or ())
-        without = not (asks or self.include_automatic)
+        begins = bool(getattr(self, "seed_ids", ()))  # what is named by its id may be one
+        without = not (asks or begins or self.include_automatic)
         return replace(filters, project=project, without_automatic=without)
 
 

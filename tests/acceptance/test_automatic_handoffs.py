@@ -83,6 +83,12 @@ def test_who_asks_for_them_finds_them(client: httpx.Client) -> None:
     assert len(page["memories"]) == 61
 
 
+def test_one_that_is_named_by_its_id_is_where_a_walk_begins(client: httpx.Client) -> None:
+    left = client.get("/handoff", params={"project": APP}).json()["id"]
+    walked = client.post("/graph-recall", json={"seed_ids": [left], "project": APP}).json()
+    assert walked["seeds"] == [left]
+
+
 def test_the_next_session_is_told_the_last_one_as_before(client: httpx.Client) -> None:
     told = client.get("/handoff", params={"project": APP, "history": 100}).json()
     assert (told["session"], len(told["history"])) == ("s59", 60)

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from service.caching import cached_by_text
+from service.kinds import AUTOMATIC
 from service.records import Memory
 from service.search.fusion.ranked import Ranked
 from service.text.combining_marks import COMBINING
@@ -55,8 +56,8 @@ class Repetitions:
         or if nine tenths of its shingles and all of its names and numbers stand in one better hit:
         Broder's containment (1997) over runs of three words. So a copy with another date, port or
         name stays, and a text of fewer than eight words goes only when it is equal. A summary hides
-        none of its sources: whoever asks for archived memories wants these. A handoff that was made
-        of a transcript repeats what was said, and hides but others of its kind.
+        none of its sources: whoever asks for archived memories wants these. A handoff that
+        nobody wrote repeats what was said, and hides but others of its kind.
         """
         kept: list[Ranked] = []
         texts = {memory.id: self._text_of(memory) for memory in self._told}
@@ -86,7 +87,7 @@ class Repetitions:
 
 
 def _is_echo(memory: Memory) -> bool:
-    return memory.kind == "handoff" and memory.source_kind == "transcript"
+    return memory.kind == "handoff" and AUTOMATIC in memory.tags
 
 
 # What a few sessions have is compared at each of their questions.

@@ -37,6 +37,21 @@ def _told(found: Found) -> dict[str, list[str | None]]:
     return {one.name: [piece.id for piece in one.pieces] for one in sections if one.pieces}
 
 
+def test_a_long_handoff_that_nobody_wrote_leaves_room_for_one_that_somebody_did() -> None:
+    left = _memory("left", "handoff", "Last request: more.\n" + "- a file of many\n" * 160)
+    wrote = _memory("wrote", "handoff", "Next: the refunds.", days=1)
+    rules = tuple(replace(_rule(f"r{n}", "decision"), content="rule " * 70) for n in range(20))
+    found = Found((left, wrote), (), rules, (), (), (), (), ())
+    for budget in (Budget(2000), Budget(9500, 9500), Budget(100_000)):
+        text, sections = compose(found, budget, "main", None)
+        [handoff] = [one for one in sections if one.name == "handoff"]
+        assert [piece.id for piece in handoff.pieces] == ["left", "wrote"]
+        assert "Next: the refunds." in text
+    # Alone it is told whole, where there is room.
+    text, _ = compose(replace(found, handoffs=(left,)), Budget(100_000), "main", None)
+    assert text.count("a file of many") == 160
+
+
 def test_each_memory_stands_in_one_section() -> None:
     rules = (_rule("d0", "decision"), _rule("p0", "preference"))
     decisions = tuple(_memory(f"d{n}", "decision") for n in range(1, 12))

@@ -53,15 +53,15 @@ def test_of_eight_words_a_longer_text_may_hold_all() -> None:
     assert _kept(_hits(f"{seven} now it is", f"{seven} now")) == [0]
 
 
-def test_a_handoff_made_of_a_transcript_hides_but_its_like() -> None:
+def test_a_handoff_that_nobody_wrote_hides_but_its_like() -> None:
     first, said, again = _hits(f"Last request: {_LONG}", _LONG, f"Last request: {_LONG} now")
     first, again = (
-        replace(one, memory=replace(one.memory, kind="handoff", source_kind="transcript"))
+        replace(one, memory=replace(one.memory, kind="handoff", tags=("automatic",)))
         for one in (first, again)
     )
     assert _kept([first, said, again]) == [0, 1]
     assert _kept([said, again]) == [1, 2]
-    left = replace(first, memory=replace(first.memory, source_kind="push"))
+    left = replace(first, memory=replace(first.memory, tags=()))
     assert _kept([left, said]) == [0]
 
 
