@@ -9,8 +9,9 @@ from typing import Any
 from service.access.origins import lower_tier
 from service.drafts.chains import Link
 from service.drafts.drafts import Draft
+from service.drafts.kinds import name_of
 from service.metadata import MAKE_VERSION
-from service.records import Memory
+from service.records import Memory, Voted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +66,16 @@ def is_searched_alike(draft: Draft, old: StoredMemory) -> bool:
     """Say whether a draft is embedded and searched by the very text of a stored memory."""
     is_said = draft.content_hash == old.content_hash
     return is_said and draft.search_headings == old.search_headings
+
+
+def is_other(draft: Draft, old: Voted) -> bool:
+    """Say whether a section has other words than it had, or stands below other ones of its text.
+
+    Of what left its place no such headings are known. The name of its file is no word of the text.
+    """
+    known = old.search_headings if isinstance(old, StoredMemory) else ()
+    others = {*draft.search_headings} - {*known, name_of(draft.source.uri or "")}
+    return draft.content_hash != old.content_hash or bool(others)
 
 
 def keep_time(draft: Draft, first: datetime) -> Draft:

@@ -9,8 +9,7 @@ from typing import Any, Final, Self
 from service.access.origins import SCANNED, Origin, Provenance, lowest, tier_of
 from service.drafts.drafts import Draft
 from service.drafts.ids import digest
-from service.drafts.kinds import name_of
-from service.drafts.stored_memory import StoredMemory, differs, draft_of_stored, keep_time
+from service.drafts.stored_memory import StoredMemory, differs, draft_of_stored, is_other, keep_time
 from service.links import stored
 from service.links.change import Change
 from service.metadata import DEFAULTS, KEPT, Metadata
@@ -289,19 +288,9 @@ def _as_set(draft: Draft, old: Left | StoredMemory) -> Draft:
     """Return a draft with all that was set on a section that is, or said, the same."""
     values = {name: getattr(old, name) for name in KEPT}
     values["trust_tier"] = tier_after(old, draft.origin)
-    says_more = draft.content_hash != old.content_hash or _has_other_headings(draft, old)
-    if draft.trust_tier == QUARANTINED and says_more:
+    if draft.trust_tier == QUARANTINED and is_other(draft, old):
         values["trust_tier"] = QUARANTINED  # released were other words
     return keep_time(replace(draft, **values), old.occurred_at)
-
-
-def _has_other_headings(draft: Draft, old: Left | StoredMemory) -> bool:
-    """Say whether a section stands below a heading in its text that it did not stand below.
-
-    Of what left its place none are known. The name of its file is no word of the text.
-    """
-    known = old.search_headings if isinstance(old, StoredMemory) else ()
-    return bool({*draft.search_headings} - {*known, name_of(draft.source.uri or "")})
 
 
 def tier_after(old: Metadata, origin: Origin) -> str:
