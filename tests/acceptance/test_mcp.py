@@ -286,6 +286,22 @@ async def test_a_memory_longer_than_an_answer_is_found(
         assert 10_000 < sum(len(one["text"]) for one in many) <= 20_000
 
 
+async def test_a_part_says_below_which_heading_it_stands(
+    everything: RunningService, agent: str
+) -> None:
+    paragraph = "It holds for as long as the crane stands still. " * 12
+    text = f"## Options\n\n#### brake-delay\n\n{paragraph}\n\n{paragraph}Say zebra to end it.\n"
+    body = {"source": "docs/crane-control.md", "text": text, "agent": agent}
+    everything.client.post("/ingest", json=body).raise_for_status()
+    asked = {"query": "zebra brake-delay", "agent": agent, "limit": 1}
+    async with over_http(everything.url) as client:
+        [one] = (await told(client, "memory_search", **asked))["memories"]
+        assert one["text"].endswith("zebra to end it.")
+        assert one["title"] == "Options › brake-delay"
+        read = await told(client, "memory_get", id=one["id"], agent=agent)
+        assert read["memory"]["title"] == "Options › brake-delay"
+
+
 async def test_six_tools_are_offered_unless_more_are_chosen(start: Start) -> None:
     service = start(mcp_tools=("handoff_read",))
     async with over_http(service.url) as client:

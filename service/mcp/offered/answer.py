@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from pathlib import PurePosixPath
 from typing import Final, Self
 
 from pydantic import BaseModel
@@ -45,6 +46,7 @@ class Place(BaseModel):
 class Item(BaseModel):
     """A memory; `title` is empty where its text begins with it, `is_cut` says that it is longer.
 
+    Deeper headings that a part stands below are in its title: it does not say them itself.
     `memory_get` has all of a text.
     """
 
@@ -78,8 +80,16 @@ class Item(BaseModel):
 def told_of(memory: Memory, text: str) -> dict[str, object]:
     """Return the fields of a memory that tools tell beside its text."""
     same = ("id", "kind", "scope", "tags", "occurred_at", "origin", "trust_tier")
-    own = {"title": beside(memory["title"], text), "source": Place.of(memory["source"])}
+    own = {"title": _title_of(memory, text), "source": Place.of(memory["source"])}
     return {name: memory[name] for name in same} | own  # type: ignore[literal-required]
+
+
+def _title_of(memory: Memory, text: str) -> str:
+    """Return the title with the deeper headings above a part; its file is told by its source."""
+    file = PurePosixPath(memory["source"]["uri"] or "").stem
+    # A service of before has none of these.
+    deeper = [one for one in memory.get("search_headings", ()) if one != file]
+    return " › ".join(filter(None, [beside(memory["title"], text), *deeper]))
 
 
 def beside(title: str, text: str) -> str:
