@@ -78,19 +78,12 @@ class Caller:
         self.check_scope(scope)
         return scope
 
-    def check_scope(self, scope: str | None) -> None:
-        """Raise Forbidden for a scope of memories that is none of the caller's."""
+    def check_scope(self, scope: str | None, how: str = "Name one of them as `scope`.") -> None:
+        """Raise Forbidden for a scope of memories that is none of the caller's; `how` to ask."""
         if self.memory_scopes is None or scope in self.memory_scopes:
             return
         msg = f"The key {self.name!r} is for these scopes alone: {', '.join(self.memory_scopes)}."
-        raise Forbidden(f"{msg} Name one of them as `scope`.")
-
-    def check_project(self, project: str) -> None:
-        """Raise Forbidden for a project, by its scope, that is none of the caller's scopes."""
-        if self.memory_scopes is None or project in self.memory_scopes:
-            return
-        msg = f"The key {self.name!r} is for these scopes alone: {', '.join(self.memory_scopes)}."
-        raise Forbidden(f"{msg} Leave out `project`, and name one of them as `scope`.")
+        raise Forbidden(f"{msg} {how}")
 
     def sees(self, scope: str | None) -> bool:
         """Return whether memories of this scope are the caller's to use."""

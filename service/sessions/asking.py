@@ -61,7 +61,7 @@ class AskingFields(FilterFields):
         identity = identity_of(getattr(self, "project"))  # noqa: B009 - of bodies and queries
         project = await find_scope(db, self.agent, identity) if identity else None
         if project is not None:
-            caller().check_project(project)
+            caller().check_scope(project, "Leave out `project`, and name one of them as `scope`.")
         filters = self.filters(agents)
         session = self.asking.name if self.asking else filters.session
         await refuse_any_switched_off(
