@@ -92,11 +92,10 @@ def words_of(parts: Sequence[Any]) -> str | None:
     match parts:
         case [list() as headings, str() as title, str() as content, list() as tags, told]:
             besides = [] if told is None else told
-            if not isinstance(besides, list):
-                return None
-            are_texts = all(isinstance(text, str) for text in (*headings, *tags, *besides))
-            text = text_of(headings, title, content, besides) if are_texts else ""
-            return memory_words(text, tags) if are_texts else None
+            if isinstance(besides, list) and all(
+                isinstance(text, str) for text in (*headings, *tags, *besides)
+            ):
+                return memory_words(text_of(headings, title, content, besides), tags)
     return None
 
 
