@@ -180,6 +180,6 @@ def _block(memories: list[Memory], room: Budget, agent: str) -> tuple[str, list[
 
 
 def _line(memory: Memory, at: datetime) -> str:
-    told = in_one_line(memory.title, memory.content)
+    told = in_one_line(memory.headings, memory.content)
     is_trusted = memory.trust_tier == "trusted" and memory.origin != "untrusted"
     return inside(f"- {at:%Y-%m-%d} {'' if is_trusted else _UNTRUSTED}{told}")

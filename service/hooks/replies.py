@@ -49,7 +49,7 @@ def block(frame: str, agent: str, lines: Iterable[str], budget: Budget) -> tuple
 
 def line_of(memory: Memory) -> str:
     """Return a memory on one line: when, its title, its words, its id to read more by."""
-    told = in_one_line(memory.title, memory.content)
+    told = in_one_line(memory.headings, memory.content)
     return inside(f"- {_day(memory.occurred_at)} {_short(told)} [{memory.id}]")
 
 

@@ -201,11 +201,11 @@ def _focus(focus: Sequence[WorkingMemory]) -> list[Piece]:
 
 
 def _words(memory: Memory) -> str:
-    return _one_line(in_one_line(memory.title, memory.content))
+    return _one_line(in_one_line(memory.headings, memory.content))
 
 
 def _titled(memory: Memory) -> str:
-    return _dated(in_one_line(memory.title, memory.content), memory)
+    return _dated(in_one_line(memory.headings, memory.content), memory)
 
 
 def _dated(line: str, memory: Memory) -> str:

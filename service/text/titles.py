@@ -13,6 +13,8 @@ _WARNING: Final = (
     f"title: longer than {MOST_TITLE_CHARACTERS} characters, so it was cut at a word; the whole "
     "title stands at the beginning of the text"
 )
+# Between a heading and the next one below it.
+_BELOW: Final = " › "
 _HEADING_MARK: Final = re.compile(r"#{1,6}\s+")
 # Emphasis and code as markdown has them: `2**10` and `SELECT *` are none.
 _PAIRED_MARKS: Final = re.compile(r"(?<![\w*])(\*\*|\*|`)(?=\S)([^*`]+)(?<=\S)\1")
@@ -46,10 +48,15 @@ def is_beside(title: str, text: str) -> bool:
     return not _bare(text).startswith(_bare(title.removesuffix("…")))
 
 
-def in_one_line(title: str, content: str) -> str:
-    """Return a memory's title and text on one line; the title only where it is beside the text."""
-    text = " ".join(content.split())
-    return f"{' '.join(title.split())}: {text}" if is_beside(title, content) else text
+def in_one_line(headings: Iterable[str], content: str) -> str:
+    """Return a text on one line, behind the headings that it stands below, the outermost first.
+
+    Those that the text begins with are left out, and outer ones where all make more than a title.
+    """
+    told = [" ".join(one.split()) for one in headings if is_beside(one, content)]
+    while len(told) > 1 and len(_BELOW.join(told)) > MOST_TITLE_CHARACTERS:
+        del told[0]
+    return ": ".join(filter(None, [_BELOW.join(told), " ".join(content.split())]))
 
 
 def fit_title(title: str, text: str) -> tuple[str, str]:
@@ -109,4 +116,4 @@ def text_of(
 ) -> str:
     """Return what a memory says, or is searched by: its headings (each once), then its content."""
     headings = dict.fromkeys([*heading_path, title, *search_headings])
-    return "\n".join([" › ".join(h for h in headings if h), content]).strip()
+    return "\n".join([_BELOW.join(h for h in headings if h), content]).strip()

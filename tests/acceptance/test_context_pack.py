@@ -83,6 +83,28 @@ def test_what_is_left_out_is_told_in_short_and_memories_with_it(client: httpx.Cl
     assert len(whole["memories"]["ids"]) >= len(memories["ids"])
 
 
+def test_a_memory_says_below_which_headings_it_stands(client: httpx.Client) -> None:
+    parts = "## More\n\n#### --grace SECONDS\n\n" + "\n\n".join(
+        ["Waits for the harbour queue. " * 40] * 2
+    )
+    notes = {
+        "runbooks/billing.md": "# Billing\n\n## Rollback\n\nPull the harbour lever twice.\n",
+        "runbooks/search.md": "# Search\n\n## Rollback\n\nPull the harbour lever once.\n",
+        "runbooks/Pier Gate.md": f"## Rollback\n\nPull the harbour lever never.\n\n{parts}\n",
+    }
+    for source, text in notes.items():
+        body = {"source": source, "text": text, "agent": "b"}
+        client.post("/ingest", json=body).raise_for_status()
+    asked = [{"role": "user", "content": "How do I roll back, with which harbour lever or queue?"}]
+    lines = _pack(client, asked, agent="b", max_tokens=10_000)["memories"]["text"].splitlines()
+    told = [line.partition(" ")[2].partition(" ")[2] for line in lines[1:-1]]
+    for start in (
+        "Billing › Rollback: Pull", "Search › Rollback: Pull", "Pier Gate › Rollback: Pull",
+        "Pier Gate › More › --grace SECONDS: Waits",
+    ):  # fmt: skip
+        assert [line for line in told if line.startswith(start)], (start, told)
+
+
 def test_memories_are_given_once(client: httpx.Client) -> None:
     asked: Json = {"session": "s", "new_only": True, "max_tokens": 600}
     given = [_pack(client, TALK[-1:], **asked)["memories"]["ids"] for _ in range(3)]

@@ -62,7 +62,7 @@ GIVEN: Final[dict[str, dict[str, Any]]] = {
     "service.names.slugs.with_accents": {"words": {"bunny": "bünny"}},
     "service.names.subjects.subject_of": {"content": "Anna: A bunny."},
     "service.text.titles.title_of": {"content": "A bunny."},
-    "service.text.titles.in_one_line": {"content": "A bunny."},
+    "service.text.titles.in_one_line": {"headings": ["A bunny."]},
     "service.text.titles.is_beside": {"text": "A bunny."},
     "service.text.file_names.names_file": {"path": PurePosixPath("src/app.py")},
     "service.text.yaml_blocks.read_yaml": {"fields": frozenset({"a"})},

@@ -124,11 +124,16 @@ def test_a_long_line_is_cut_at_80_characters() -> None:
 )
 def test_a_title_that_is_made_of_the_text_is_not_read_twice(text: str) -> None:
     assert not is_beside(title_of("", text), text)
-    assert in_one_line("", text) == " ".join(text.split())
+    assert in_one_line([""], text) == " ".join(text.split())
 
 
 def test_a_title_is_told_where_the_text_does_not_begin_with_it() -> None:
-    assert in_one_line("Crane", "It is\nred.") == "Crane: It is red."
-    assert in_one_line("Crane", "# Crane\n\nIt is red.") == "# Crane It is red."
+    assert in_one_line(["Crane"], "It is\nred.") == "Crane: It is red."
+    assert in_one_line(["Crane"], "# Crane\n\nIt is red.") == "# Crane It is red."
+    assert in_one_line(["Harbour", "Crane"], "It is red.") == "Harbour › Crane: It is red."
+    assert in_one_line(["Harbour", "Crane"], "Crane 7") == "Harbour: Crane 7"
+    assert in_one_line(["x" * 190, "Quay", "Crane"], "Red.") == "Quay › Crane: Red."
+    assert in_one_line(["Harbour", "x" * 400], "Red.") == f"{'x' * 400}: Red."
+    assert in_one_line(["Crane"], "") == "Crane"
     cut, text = fit_title("word " * 60, "It is red.")
-    assert in_one_line(cut, text) == " ".join(text.split())
+    assert in_one_line([cut], text) == " ".join(text.split())
