@@ -28,6 +28,8 @@ commands = typer.Typer(
 _PAGE: Final = 1000
 _SCOPES: Final = "memory_scopes"
 _ID_CHARS: Final = 12
+# A hundred years; a date beyond the year 9999 cannot be written.
+_MOST_DAYS: Final = 36_500
 
 
 @commands.command("create")
@@ -137,6 +139,9 @@ def _end(expires: str | None) -> datetime | None:
     if not seconds:
         # As the first key it would lock everybody out.
         raise Misused(f"--expires {expires!r} ends at once: write 12h, 90d or 8w.")
+    if seconds > timedelta(days=_MOST_DAYS).total_seconds():
+        msg = f"--expires {expires!r} is too long: {_MOST_DAYS}d at most; without it no end is set."
+        raise Misused(msg)
     return datetime.now(UTC) + timedelta(seconds=seconds)
 
 

@@ -61,6 +61,7 @@ def test_what_is_wrong_is_told_in_one_line(tmp_path: Path) -> None:
     own = _environment(tmp_path)
     for wrong, why in (
         (("--expires", "soon"), "30d"), (("--expires", "0d"), "at once"),
+        (("--expires", "99999999d"), "36500d at most"), (("--expires", "36501d"), "36500d at most"),
         (("--scopes", "root"), "scopes"),
         (("--agent", "two words"), "agents"), (("--only", "rate=0"), "rate"),
         (("--only", "speed=9"), "max_memories"),
