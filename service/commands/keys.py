@@ -150,7 +150,7 @@ def _show(made: NewKey) -> None:
     if told_as_json(made):
         return
     console.print(
-        f"Key {made['id']}. It is shown this once; from now on the service asks for a key.",
+        f"Key {made['id']}. It is shown this once; the service asks for a key.",
         highlight=False,
     )
     typer.echo(made["key"])

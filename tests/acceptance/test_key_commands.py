@@ -30,6 +30,7 @@ def test_keys_from_a_shell_with_and_without_a_service(tmp_path: Path) -> None:
             "keys", "create", "--name", "laptop", "--agent", "anna", "--agent", "bob",
             "--expires", "90d", "--only", "rate=100", **own | admin,
         )  # fmt: skip
+        assert made.stderr.endswith("It is shown this once; the service asks for a key.\n")
         key = made.stdout.strip()
         used = client.get("/stats?agent=bob", headers={"Authorization": f"Bearer {key}"})
         assert used.status_code == 404  # bob has stored nothing
