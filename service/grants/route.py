@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
 from fastapi import Response
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from service.access.caller import Caller
 from service.access.errors import (
@@ -37,14 +37,6 @@ PLACE: Final = CursorForm("g", (str,))
 _PROBLEMS: Final = problems(Unauthorized, Forbidden, TooManyRequests)
 
 
-def _to_come(end: datetime) -> datetime:
-    """Refuse an end that is over: nobody could read by such a grant."""
-    if end <= datetime.now(UTC):
-        msg = "lies in the past; send a later end, or end a grant by DELETE /grants/{id}"
-        raise ValueError(msg)
-    return end
-
-
 class GrantRequest(Strict):
     """What an agent lets another read."""
 
@@ -55,9 +47,7 @@ class GrantRequest(Strict):
     scope: Label | None = Field(
         None, description="Only memories of this scope, for searches that ask for it. Unset: all."
     )
-    expires_at: Annotated[EndMoment, AfterValidator(_to_come)] | None = Field(
-        None, description="When it ends, in the future; unset: never."
-    )
+    expires_at: EndMoment | None = Field(None, description="When it ends; unset: never.")
 
 
 @dataclass(frozen=True, slots=True)
