@@ -67,11 +67,14 @@ class Memory(Metadata):
     def headings(self) -> tuple[str, ...]:
         """The headings it stands below, its title among them, the outermost first, each once.
 
-        The name of its file is the first, where no heading says what the text is about.
+        The name of its file is the first, where no heading says what the text is about. A record of
+        a decision is called by the heading above its `Decision`, which is left out.
         """
+        path = self.heading_path
+        above = path[: path.index(self.title)] if self.title in path else path
         file = PurePosixPath(self.source.uri or "").stem
         named = [one for one in self.search_headings if one == file]
-        every = (*named, *self.heading_path, self.title, *self.search_headings)
+        every = (*named, *above, self.title, *self.search_headings)
         return tuple(dict.fromkeys(filter(None, every)))
 
     @classmethod

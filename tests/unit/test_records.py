@@ -38,6 +38,8 @@ def test_headings_are_told_from_the_outermost_on_each_once() -> None:
     assert Memory.from_row(row).headings == ("no-foo", "Options", "width")
     row |= {"search_headings": ["width"], "heading_path": ["Rules", "Options"]}
     assert Memory.from_row(row).headings == ("Rules", "Options", "width")
+    row |= {"title": "Nomad", "heading_path": ["Nomad", "Decision"], "search_headings": None}
+    assert Memory.from_row(row).headings == ("Nomad",)
     assert Memory.from_row(_ROW | {"title": ""}).headings == ()
 
 
