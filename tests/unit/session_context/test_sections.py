@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from service.hooks.replies import line_of
 from service.intents.matching import Intent
 from service.records import Memory
 from service.session_context.packing import Budget
@@ -99,6 +100,9 @@ def test_lines_are_short_and_tell_what_is_behind_them() -> None:
     headed = replace(decided, title="Postgres keeps the orders", tags=())
     line = "- [2026-02-13 09:00] Postgres keeps the orders: Use it."
     assert line_of_decision(headed) == line
+    above = replace(headed, heading_path=("Shop", headed.title))
+    assert line_of_decision(above) == line.replace("Postgres", "Shop › Postgres")
+    assert line_of(above) == "- 2026-02-13 Shop › Postgres keeps the orders: Use it. [d]"
     assert line_of_decision(replace(headed, title="Use it.")) == "- [2026-02-13 09:00] Use it."
     long = _memory("long", "preference", "word " * 100)
     many = tuple(_memory(f"n{n:02}", text="abcd" * n, days=n) for n in range(1, 15))
