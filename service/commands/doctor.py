@@ -238,17 +238,17 @@ def _hooks(program: Program, seen: SeenClient | None) -> Finding:
         written = datetime.fromtimestamp(wrote, UTC)
         told = f"the last came at {hooked:%Y-%m-%d %H:%M}, but a session went on at {written:%H:%M}"
         return Finding("hooks", _BAD, f"{told}: it began before the plugin, or its hooks are off.")
-    told = f"{seen['hooks']} came, the last ({seen['last_event']}) at {hooked:%Y-%m-%d %H:%M} UTC"
+    event = f" ({seen['last_event']})" if seen["last_event"] else ", of no known event,"
+    told = f"{seen['hooks']} came, the last{event} at {hooked:%Y-%m-%d %H:%M} UTC"
     return Finding("hooks", _GOOD, f"{told}; {seen['injections']} were told something.")
 
 
 def _last_written(program: Program) -> float | None:
     """Return when a session wrote to its transcript last, of those of this week."""
-    least = time.time() - 7 * 86_400
     if not program.transcripts:
         return None
     times = [_changed(path) for path in program.home.glob(program.transcripts)]
-    return max((at for at in times if at > least), default=None)
+    return max((at for at in times if at > time.time() - 7 * 86_400), default=None)
 
 
 def _changed(path: Path) -> float:

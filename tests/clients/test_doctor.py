@@ -190,6 +190,12 @@ def test_hooks_that_never_came(machine: Machine, memory: RunningService) -> None
     assert (state, "none ever came" in said) == ("wrong", True)
 
 
+def test_a_hook_without_an_event(machine: Machine, memory: RunningService) -> None:
+    memory.client.post("/hooks/codex", json={}).raise_for_status()
+    told = findings(machine, 1, "codex")["hooks"][1]
+    assert told.startswith("1 came, the last, of no known event, at "), told
+
+
 def test_hooks_whose_prompts_are_not_captured(machine: Machine, memory: RunningService) -> None:
     for session in ("s1", "s2", "s3"):
         body = {"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": "Go on."}
