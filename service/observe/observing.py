@@ -23,6 +23,7 @@ from service.memories.screening import Pushed
 from service.memories.storing import REFUSED, store
 from service.observe.fold import Extract, State, fold, handoff_of, tasks_text
 from service.observe.taking_back import remove_handoffs
+from service.records import QUARANTINED
 from service.recurrences.recurrences import Sighting, note
 from service.sanitise.private_blocks import without_private
 from service.sessions.ledgers import Session
@@ -45,6 +46,10 @@ _MOST_TITLE: Final = 120
 _READ_ATTEMPTS: Final = 4
 # What is written as a session ends may come a little behind its last line.
 _BEHIND: Final = timedelta(minutes=5)
+_IS_QUARANTINED: Final = (
+    "This session's transcript is quarantined, and so is what was made of it now; a release "
+    "(POST /trust/release) ends that."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +104,7 @@ class Observer:
         # Places in bytes and in entries are not to be compared.
         unit = [] if delta.entries is None else ["entries"]
         place = record("transcript", [agent, delta.session, delta.client, *unit])
-        row = await db.run(READ, id=place) or {"offset": 0, "state": None}
+        row = await db.run(READ, id=place) or {"offset": 0, "state": None, "trust_tier": None}
         read, warnings = await _read(delta, row["offset"])
         state = State.of(orjson.loads(row["state"]) if row["state"] else None)
         tasks_before = tasks_text(state)
@@ -127,6 +132,8 @@ class Observer:
             ended=ended + _BEHIND,
         ):  # fmt: skip
             pushed.append(_handoff(handoff, ended, agent, scope, delta, of_all))
+        if row["trust_tier"] == QUARANTINED and pushed:
+            pushed = _quarantined(pushed, warnings)
         keys, synced = await store(self._pipeline, pushed) if pushed else ([], None)
         actions = synced.actions if synced else ()
         for one, key, action in zip(extracts, keys, actions, strict=False):
@@ -141,7 +148,7 @@ class Observer:
         await db.run(
             PUT, id=place, agent=agent, in_session=delta.session, client=delta.client,
             offset=max(read.offset, row["offset"]), before=row["state"],
-            state=orjson.dumps(state.stored()).decode(), now=now,
+            state=orjson.dumps(state.stored()).decode(), now=now, **_sent(sender),
         )  # fmt: skip
         told = [warning for one in (synced.told if synced else ()) for warning in one]
         return Observed(
@@ -154,6 +161,21 @@ class Observer:
     def _clean(self, text: str) -> str:
         """Return a text without what is private or a secret."""
         return self._pipeline.sanitiser.mask(without_private(text)[0])
+
+
+def _quarantined(pushed: Sequence[Pushed], warnings: list[str]) -> list[Pushed]:
+    """Return what is made of a quarantined transcript: later turns had the earlier ones in view."""
+    warnings.append(_IS_QUARANTINED)
+    return [replace(one, trust_tier=QUARANTINED) for one in pushed]
+
+
+def _sent(sender: Caller) -> dict[str, list[str]]:
+    """Return who sent a delta, as a quarantine by client or key finds its transcript."""
+    told = sender.provenance
+    return {
+        "sent_by": [told.client] if told.client else [],
+        "keys": [told.key] if told.key else [],
+    }
 
 
 async def _read(delta: Delta, known: int) -> tuple[Read, list[str]]:

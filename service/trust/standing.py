@@ -12,13 +12,20 @@ from service.trust.quarantine import Selection
 STANDING: Final = load_query(__package__, "standing")
 SET_STANDING: Final = load_query(__package__, "set_standing")
 
+# A transcript that is released: what is made of it is trusted as far as its origin is.
+_TRUSTED: Final = "trusted"
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What stands of some senders: rows with their key in the table as `id`, and their `origin`."""
+    """What stands of some senders: rows with their key in the table as `id`, and their `origin`.
+
+    Of transcripts the keys alone: what is made of them later has the tier.
+    """
 
     working_memory: list[dict[str, Any]]
     intents: list[dict[str, Any]]
+    transcripts: list[Any]
 
 
 async def select_standing(db: Database, selection: Selection, *, is_quarantined: bool) -> Standing:
@@ -28,7 +35,7 @@ async def select_standing(db: Database, selection: Selection, *, is_quarantined:
     """
     params = selection.parameters()
     if params.pop("source") is not None:
-        return Standing([], [])
+        return Standing([], [], [])
     return Standing(**await db.run(STANDING, **params, is_quarantined=is_quarantined))
 
 
@@ -41,6 +48,7 @@ async def set_standing(db: Database, standing: Standing, tier: str | None) -> No
         )
         for row in found
     ]  # fmt: skip
+    rows += [(tier or _TRUSTED, record("transcript", key)) for key in standing.transcripts]
     rows.sort(key=lambda row: row[0])
     for told, group in groupby(rows, lambda row: row[0]):
         await db.run(SET_STANDING, ids=[one for _, one in group], trust_tier=told)
