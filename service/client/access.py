@@ -114,6 +114,7 @@ class TrustChanged(TypedDict):
     summaries: list[str]
     working_memory: int
     intents: int
+    transcripts: int
     given: list[Noted]
     sessions: list[GivenSession]
 

@@ -55,7 +55,7 @@ def _change(what: Literal["quarantine", "release"], ways: Sequence[str], *, yes:
         f"{how_many(len(done['summaries']), 'summary says', 'summaries say')} something of "
         "that. Of the same senders: "
         f"{how_many(done['working_memory'], 'working memory', 'working memories')}, "
-        f"{how_many(done['intents'], 'intent')}.",
+        f"{how_many(done['intents'], 'intent')}, {how_many(done['transcripts'], 'transcript')}.",
         highlight=False,
     )
     for name in dict.fromkeys(one["name"] or "unknown" for one in done["given"]):

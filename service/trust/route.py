@@ -66,7 +66,8 @@ class TrustChanged:
     """What was done, or with `dry_run` would be; `ids` are the first 1,000 of `memories`.
 
     `summaries` say something of these memories: they are told anew without what is quarantined, or
-    go if nothing is left. `working_memory` and `intents` count what sessions are told unasked.
+    go if nothing is left. `working_memory` and `intents` count what sessions are told unasked,
+    `transcripts` those of which nothing made later is told.
     `given` are those who were given one of `ids` before, as far as the audit notes reads;
     `sessions` those that a search or a recall gave one of them to.
     """
@@ -78,6 +79,7 @@ class TrustChanged:
     summaries: list[str]
     working_memory: int
     intents: int
+    transcripts: int
     given: list[Noted]
     sessions: list[GivenSession]
 
@@ -119,5 +121,5 @@ async def _change(
     return TrustChanged(
         request.dry_run, len(every), {agent: len(keys) for agent, keys in selected.items()},
         every[:_MOST_IDS], summaries, len(standing.working_memory), len(standing.intents),
-        trail.given, trail.sessions,
+        len(standing.transcripts), trail.given, trail.sessions,
     )  # fmt: skip

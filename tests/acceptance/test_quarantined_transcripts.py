@@ -38,10 +38,12 @@ def test_a_handoff_of_a_quarantined_session(
 ) -> None:
     _observe(client, agent, "s", REQUEST)
     asked = {"agent": agent, **way, "dry_run": False}
-    client.post("/trust/quarantine", json={**asked, "dry_run": True}).raise_for_status()
-    client.post("/trust/quarantine", json=asked).raise_for_status()
+    for ask in ({**asked, "dry_run": True}, asked):
+        told = client.post("/trust/quarantine", json=ask).raise_for_status().json()
+        assert told["transcripts"] == int(is_meant)
     if is_released:
-        client.post("/trust/release", json=asked).raise_for_status()
+        told = client.post("/trust/release", json=asked).raise_for_status().json()
+        assert told["transcripts"] == int(is_meant)
     is_hidden = is_meant and not is_released
     observed = _observe(client, agent, "s", final=True)
     assert any("quarantined" in one for one in observed["warnings"]) is is_hidden
