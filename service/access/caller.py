@@ -48,6 +48,14 @@ class Caller:
         return Provenance(self.origin, self.client, self.key)
 
     @property
+    def senders(self) -> dict[str, list[str]]:
+        """What is stored of them where words of several stand together."""
+        return {
+            "clients": [self.client] if self.client else [],
+            "keys": [self.key] if self.key else [],
+        }
+
+    @property
     def agent(self) -> str:
         """The agent that a request means which names none."""
         return self.agents[0] if self.agents else "main"

@@ -148,7 +148,7 @@ class Observer:
         await db.run(
             PUT, id=place, agent=agent, in_session=delta.session, client=delta.client,
             offset=max(read.offset, row["offset"]), before=row["state"],
-            state=orjson.dumps(state.stored()).decode(), now=now, **_sent(sender),
+            state=orjson.dumps(state.stored()).decode(), now=now, **sender.senders,
         )  # fmt: skip
         told = [warning for one in (synced.told if synced else ()) for warning in one]
         return Observed(
@@ -167,15 +167,6 @@ def _quarantined(pushed: Sequence[Pushed], warnings: list[str]) -> list[Pushed]:
     """Return what is made of a quarantined transcript: later turns had the earlier ones in view."""
     warnings.append(_IS_QUARANTINED)
     return [replace(one, trust_tier=QUARANTINED) for one in pushed]
-
-
-def _sent(sender: Caller) -> dict[str, list[str]]:
-    """Return who sent a delta, as a quarantine by client or key finds its transcript."""
-    told = sender.provenance
-    return {
-        "sent_by": [told.client] if told.client else [],
-        "keys": [told.key] if told.key else [],
-    }
 
 
 async def _read(delta: Delta, known: int) -> tuple[Read, list[str]]:

@@ -113,9 +113,7 @@ async def _write(
     tier = QUARANTINED if screened.is_quarantined else tier_of(sender.origin)
     params = {
         "id": place.id, "agent": place.agent, "text": screened.texts["text"], "trust_tier": tier,
-        "now": datetime.now(UTC), **asdict(sender.provenance),
-        "clients": [sender.client] if sender.client else [],
-        "keys": [sender.key] if sender.key else [],
+        "now": datetime.now(UTC), **asdict(sender.provenance), **sender.senders,
     }  # fmt: skip
     if query is APPEND:
         lower = (*ORIGINS[: ORIGINS.index(sender.origin)], *TIERS[: TIERS.index(tier)])
