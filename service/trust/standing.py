@@ -1,4 +1,4 @@
-"""Working memories and intents under quarantine: every session is told them unasked."""
+"""What sessions are told unasked, and transcripts that more is made of, under quarantine."""
 
 from dataclasses import dataclass
 from itertools import groupby
@@ -12,15 +12,12 @@ from service.trust.quarantine import Selection
 STANDING: Final = load_query(__package__, "standing")
 SET_STANDING: Final = load_query(__package__, "set_standing")
 
-# A transcript that is released: what is made of it is trusted as far as its origin is.
-_TRUSTED: Final = "trusted"
-
 
 @dataclass(frozen=True, slots=True)
 class Standing:
     """What stands of some senders: rows with their key in the table as `id`, and their `origin`.
 
-    Of transcripts the keys alone: what is made of them later has the tier.
+    Of transcripts the keys alone: they have no tier but that of a quarantine.
     """
 
     working_memory: list[dict[str, Any]]
@@ -29,9 +26,9 @@ class Standing:
 
 
 async def select_standing(db: Database, selection: Selection, *, is_quarantined: bool) -> Standing:
-    """Return what is in focus and intended that is quarantined, or is not.
+    """Return what is in focus, intended and read of transcripts that is quarantined, or is not.
 
-    Neither has a source: of a selection by one there is nothing.
+    None has a source: of a selection by one there is nothing.
     """
     params = selection.parameters()
     if params.pop("source") is not None:
@@ -48,7 +45,8 @@ async def set_standing(db: Database, standing: Standing, tier: str | None) -> No
         )
         for row in found
     ]  # fmt: skip
-    rows += [(tier or _TRUSTED, record("transcript", key)) for key in standing.transcripts]
     rows.sort(key=lambda row: row[0])
     for told, group in groupby(rows, lambda row: row[0]):
         await db.run(SET_STANDING, ids=[one for _, one in group], trust_tier=told)
+    transcripts = [record("transcript", key) for key in standing.transcripts]
+    await db.run(SET_STANDING, ids=transcripts, trust_tier=tier)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from service.access.caller import LOCAL, Caller
+from service.observe.observing import Delta, Observer
 from service.projects.identity import Identity
 from service.projects.moving import move
 from service.projects.registry import register
@@ -188,6 +189,34 @@ async def test_of_what_sessions_are_told_unasked_each_part_selects(store: OpenSt
 
 def _named(keys: list[list[Any]]) -> list[str]:
     return [str(list(key)) for key in keys]
+
+
+async def test_a_transcript_is_of_all_who_sent_of_it(store: OpenStore) -> None:
+    observer = Observer(store.pipeline)
+    for session, name in (("s1", "x"), ("s1", "y"), ("s2", "z")):
+        delta = Delta(session, "generic", None, [{"role": "user", "content": name}], None, False)
+        await observer.observe("anna", None, delta, Caller(client=name, key=f"k-{name}"))
+    old = ["anna", "s2", "generic", "entries"]
+    await store.ask(  # as a store has it that was written before
+        "UPDATE $id SET clients = NONE, keys = NONE", id=record("transcript", old)
+    )
+
+    async def sessions_of(**way: Any) -> list[str]:
+        asked = Selection(("anna",), **way)
+        told = await select_standing(store.db, asked, is_quarantined=False)
+        return sorted(key[1] for key in told.transcripts)
+
+    assert await sessions_of(client="x") == await sessions_of(key="k-y") == ["s1"]
+    assert await sessions_of(client="z") == await sessions_of(source="r1") == []
+    assert await sessions_of(session="s2") == ["s2"]
+    assert await sessions_of(since=START) == ["s1", "s2"]
+    put_away = await select_standing(store.db, Selection(session="s1"), is_quarantined=False)
+    await set_standing(store.db, put_away, "quarantined")
+    assert await sessions_of(since=START) == ["s2"]
+    told = await select_standing(store.db, Selection(session="s1"), is_quarantined=True)
+    assert told.transcripts == put_away.transcripts
+    await set_standing(store.db, told, None)
+    assert await sessions_of(since=START) == ["s1", "s2"]
 
 
 async def test_what_is_released_is_trusted_as_far_as_its_words_are(store: OpenStore) -> None:
