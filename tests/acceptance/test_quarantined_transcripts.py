@@ -1,9 +1,12 @@
 """What a quarantined session said before is told of no handoff that is made of it later."""
 
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+
+from tests.servers.running import running_service
 
 Json = dict[str, Any]
 
@@ -59,3 +62,18 @@ def test_what_others_said_too_stays_trusted(client: httpx.Client, agent: str) ->
     _observe(client, agent, "s", DECIDED)
     memory = client.get(f"/memories/{known}", params={"agent": agent}).raise_for_status().json()
     assert memory["trust_tier"] == "trusted"
+
+
+def test_it_stays_so_after_a_restart(tmp_path: Path, embedding_url: str) -> None:
+    where = {"agent": "main", "session": "s", "dry_run": False}
+    with running_service(data_dir=tmp_path, embedding_url=embedding_url) as service:
+        _observe(service.client, "main", "s", REQUEST)
+        service.client.post("/trust/quarantine", json=where).raise_for_status()
+    with running_service(data_dir=tmp_path, embedding_url=embedding_url) as service:
+        client = service.client
+        [made] = _observe(client, "main", "s", final=True)["memories"]
+        asked = {"agent": "main", "session": "next"}
+        told = client.post("/session-context", json=asked).raise_for_status()
+        assert "quokkaville" not in told.text
+        assert client.post("/trust/release", json=where).json()["ids"] == [made]
+        assert "quokkaville" in client.post("/session-context", json=asked).text
