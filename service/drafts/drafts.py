@@ -26,7 +26,7 @@ from service.text.titles import text_of
 
 # Changed whenever the same text would be cut or linked in another way: every document is then
 # read anew at its next scan.
-RECIPE: Final = "9"
+RECIPE: Final = "10"
 _MOST_TITLE_CHARACTERS: Final = 200
 _HEADING_SEPARATOR: Final = "\x1e"
 

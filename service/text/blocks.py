@@ -55,7 +55,8 @@ _BLOCKS = _make_block_parser()
 class Block:
     """A block, its kind in the parser's words; lines count from 0, `line_end` is the one after.
 
-    Only lists, list items and quotes have children; only headings have a level and a text.
+    Only lists, list items and quotes have children; only headings have a level. The text of a
+    heading is what it says, that of a table its header row: the cells that say something.
     """
 
     kind: str
@@ -149,6 +150,7 @@ class _TokenReader:
         self._first_line = first_line
         self._opened: list[Token] = []
         self._inline_text = ""
+        self._header_cells: list[str] = []
 
     def read(self, token: Token) -> None:
         if token.nesting > 0:
@@ -159,6 +161,8 @@ class _TokenReader:
             self._add(self._opened.pop(), children)
         elif token.type == "inline":
             self._note_passage(token)
+            if self._opened and self._opened[-1].type == "th_open" and token.content:
+                self._header_cells.append(token.content)
         else:
             self._add(token, [])
 
@@ -173,13 +177,17 @@ class _TokenReader:
         if not token.map:
             return
         kind = token.type.removesuffix("_open")
-        is_heading = kind == "heading"
+        text = ""
+        if kind == "heading":
+            text = self._inline_text
+        elif kind == "table":
+            text, self._header_cells = " | ".join(self._header_cells), []
         block = Block(
             kind,
             token.map[0] + self._first_line,
             token.map[1] + self._first_line,
-            level=int(token.tag[1:]) if is_heading else 0,
-            text=self._inline_text if is_heading else "",
+            level=int(token.tag[1:]) if kind == "heading" else 0,
+            text=text,
             children=tuple(children) if kind in _CONTAINERS else (),
         )
         self.levels[-1].append(block)

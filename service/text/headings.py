@@ -1,7 +1,8 @@
 """Headings as plain text, and those amid a section that its parts stand below."""
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from markdown_it import MarkdownIt
@@ -33,8 +34,13 @@ def read_title(heading: Block) -> str:
 
 
 def headings_over(blocks: Sequence[Block], parts: Sequence[Part]) -> list[tuple[str, ...]]:
-    """Return for each part the headings amid its section that it stands below, outermost first."""
+    """Return for each part the headings amid its section that it stands below, outermost first.
+
+    The header row of a table is the last one of the parts that begin below it, amid the table.
+    """
     headings = [block for block in blocks if block.level]
+    tables = [*_tables_in(blocks)]
+    starts = [table.line_start for table in tables]
     told, over, at = [], list[tuple[int, str]](), 0
     for part in parts:
         while at < len(headings) and headings[at].line_start < part.line_start:
@@ -43,5 +49,16 @@ def headings_over(blocks: Sequence[Block], parts: Sequence[Part]) -> list[tuple[
             at += 1
         begins = at < len(headings) and headings[at].line_start == part.line_start
         shallower = headings[at].level if begins else _DEEPER
-        told.append(tuple(title for level, title in over if level < shallower and title))
+        above = [title for level, title in over if level < shallower]
+        begun = bisect_left(starts, part.line_start)
+        if begun and part.line_start < tables[begun - 1].line_end:
+            above.append(read_title(tables[begun - 1]))
+        told.append(tuple(title for title in above if title))
     return told
+
+
+def _tables_in(blocks: Sequence[Block]) -> Iterator[Block]:
+    for block in blocks:
+        if block.kind == "table":
+            yield block
+        yield from _tables_in(block.children)

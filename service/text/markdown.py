@@ -29,9 +29,10 @@ class Section:
     `heading_path` holds the headings from H1 down to this one, () before the first; `level` is 0
     there and `title` the document's. `ordinal` counts sections of equal path from 0; `part` counts
     the parts of one section from 0. `content` is markdown as written, without the heading line.
-    `deeper_headings` are those below H3 that a part stands below and does not hold itself. Lines
-    count from 1, both inclusive, in the original text, part 0 with its heading. `clock` is
-    the time of day at the beginning of the heading or of the nearest one above.
+    `deeper_headings` are those below H3 that a part stands below and does not hold itself, then the
+    header row of the table that it begins amid. Lines count from 1, both inclusive, in the
+    original text, part 0 with its heading. `clock` is the time of day at the beginning of the
+    heading or of the nearest one above.
     """
 
     heading_path: tuple[str, ...]

@@ -233,7 +233,8 @@ class MemoryFields:
         list[str],
         Field(
             description="What it is found by that stands in no text of it: the name of a file "
-            "without a title, then deeper headings above a part of a split section.",
+            "without a title, then deeper headings above a part of a split section, and the header "
+            "row of the table that it begins amid.",
             examples=[["no-floating-promises", "ignoreVoid"]],
         ),
     ]

@@ -1,4 +1,4 @@
-"""What a memory is found by besides its text: its file's name, deeper headings above a part."""
+"""What a memory is found by besides its text: a file's name, headings and headers above."""
 
 import asyncio
 from collections.abc import Iterable
@@ -52,6 +52,23 @@ async def test_a_part_is_found_by_where_it_stands(tmp_path: Path, form: VectorFo
         first, last = sorted(world.embeddings.embedded_texts(), key=len)
         assert last.startswith("Options › no-floating-promises › quokka-width\nword")
         assert first.startswith("Options › no-floating-promises\n#### quokka-width")
+        assert await world.complaints() == []
+
+
+@pytest.mark.parametrize("form", FORMS)
+async def test_a_row_is_found_by_the_header_of_its_table(tmp_path: Path, form: VectorForm) -> None:
+    rows = "\n".join(
+        f"| host{number} | {9000 + number} | a few more words |" for number in range(40)
+    )
+    async with open_store(tmp_path, form) as world:
+        await world.read("hosts.md", f"# Hosts\n\n| Host | **Quokka port** |\n|---|---|\n{rows}\n")
+        parts = await world.ids()
+        assert len(parts) > 2
+        # The first part has the row itself, all others begin amid the table.
+        assert {*await found(world, "quokka")} == {*parts}
+        assert sum("Host | Quokka port\n|" in t for t in world.embeddings.embedded_texts()) == (
+            len(parts) - 1
+        )
         assert await world.complaints() == []
 
 

@@ -1,4 +1,4 @@
-"""Headings amid a section: which of them each of its parts stands below."""
+"""Headings amid a section, those of tables too: which of them each of its parts stands below."""
 
 from service.text.markdown import parse_markdown
 
@@ -67,3 +67,40 @@ def test_headings_in_lists_quotes_and_fences_stand_above_nothing() -> None:
 def test_what_is_no_title_is_passed_over() -> None:
     text = f"# T\n\n## S\n\n#### {'x' * 600}\n\n{_paragraphs('One', 'Two')}"
     assert _deeper(text)[-1][1] == ()
+
+
+def _rows(name: str) -> str:
+    return "\n".join(
+        f"| {name}{number} of some more words | {8000 + number} |" for number in range(9)
+    )
+
+
+def test_rows_behind_a_cut_stand_below_the_header_of_their_table() -> None:
+    ports = f"| **Name** | `Port` | |\n|---|---:|---|\n{_rows('a')}"
+    ages = f"| Who | Age |\n|-|-|\n{_rows('b')}"
+    told = _deeper(f"# T\n\n#### Ports\n\n{ports}\n\nBetween.\n\n{ages}\n\nAfter {_WORDS}")
+    assert told == [
+        ("#### Ports", ()),
+        ("| a0 of some more words | 8000 |", ("Ports", "Name | Port")),
+        ("| a3 of some more words | 8003 |", ("Ports", "Name | Port")),
+        ("| Who | Age |", ("Ports",)),
+        ("| b2 of some more words | 8002 |", ("Ports", "Who | Age")),
+        ("| b5 of some more words | 8005 |", ("Ports", "Who | Age")),
+        (f"After {_WORDS}".strip(), ("Ports",)),
+    ]
+
+
+def test_a_table_in_a_list_or_a_quote_has_a_header_too() -> None:
+    table = f"| Name | Port |\n|---|---|\n{_rows('a')}"
+    listed, quoted = table.replace("\n", "\n  "), table.replace("\n", "\n> ")
+    for text in (f"- {listed}", f"> {quoted}"):
+        first, *others = (deeper for _, deeper in _deeper(text))
+        assert first == ()
+        assert {*others} == {("Name | Port",)}
+
+
+def test_a_header_that_says_nothing_stands_above_nothing() -> None:
+    for header in ("| | |", f"| {'x' * 300} | {'y' * 300} |"):
+        told = _deeper(f"{header}\n|---|---|\n{_rows('a')}")
+        assert len(told) > 1
+        assert told[-1][1] == ()
