@@ -231,3 +231,19 @@ def test_bad_questions_are_refused(client: httpx.Client, agent: str) -> None:
         ).status_code
         == 409
     )
+
+
+def test_what_a_quarantined_session_met_is_told_in_no_look_back(
+    client: httpx.Client, agent: str
+) -> None:
+    tabs: Json = {"role": "user", "text": TABS}
+    for name in ("s1", "s2", "s3"):
+        _session(client, agent, name, tabs, *_failure())
+    for path, count in (("quarantine", []), ("release", [3])):
+        for name in ("s2", "s3"):
+            sent = {"agent": agent, "session": name, "dry_run": False}
+            assert client.post(f"/trust/{path}", json=sent).json()["transcripts"] == 1
+        found = _reflect(client, agent)
+        assert [one["sessions"] for one in found["errors"]] == count
+        assert ("missing separator" in found["report"]) is bool(count)
+        assert [one["sessions"] for one in found["repeated"]] == count
