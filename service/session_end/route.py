@@ -1,5 +1,7 @@
 """The door of /session-end: what of a session's passing notes is kept, and what is cleared."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Final
@@ -9,11 +11,13 @@ from pydantic import Field
 from service.access.caller import caller
 from service.errors import QuotaFull, WriteConflict
 from service.field_types import Flag, Label, OwnAgent
-from service.projects.place import written_under
-from service.projects.project_fields import InBody
+from service.projects.place import Where, written_under
+from service.projects.project_fields import InBody, identity_of
+from service.projects.registry import find_scope
 from service.projects.switched_off import SwitchedOff, refuse_switched_off
 from service.search.searcher import Searcher
 from service.session_end.ending import Part, end, weigh
+from service.store.database import Database
 from service.web.declared import problems
 from service.web.fields import Strict, body_example, own_agent
 from service.web.parts import ThePipeline, part
@@ -91,7 +95,7 @@ async def post_session_end(
     untrusted is promoted. A handoff is not made here: POST /handoff, or /observe with `final`.
     """
     now = datetime.now(UTC)
-    async with written_under(pipeline.db, request.agent, request.project) as where:
+    async with _under(pipeline.db, request) as where:
         await refuse_switched_off(pipeline.db, request.agent, where.scope, request.session)
         place = Place(request.agent, where.scope, request.session)
         found = await weigh(searcher.engine, pipeline, place, request.threshold, now)
@@ -104,6 +108,17 @@ async def post_session_end(
         request.session, where.scope, kept, [_cleared(one) for one in found.cleared], is_cleared,
         request.dry_run,
     )  # fmt: skip
+
+
+@asynccontextmanager
+async def _under(db: Database, request: SessionEndRequest) -> AsyncIterator[Where]:
+    """Have it done under the project's scope; a dry run notes nothing of the project."""
+    if request.dry_run:
+        identity = identity_of(request.project)
+        yield Where(await find_scope(db, request.agent, identity) if identity else None)
+        return
+    async with written_under(db, request.agent, request.project) as where:
+        yield where
 
 
 def _cleared(one: Part) -> ClearedFields:

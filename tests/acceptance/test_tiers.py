@@ -79,6 +79,15 @@ def test_the_end_of_a_session_keeps_what_is_worth_it(client: httpx.Client, agent
     assert (again["promoted"], again["cleared"], again["is_cleared"]) == ([], [], True)
 
 
+def test_a_dry_run_of_an_end_notes_no_project(client: httpx.Client, agent: str) -> None:
+    ended = _post(client, "/session-end", session="s1", agent=agent, dry_run=True)
+    assert ended["scope"] == APP
+    assert client.get("/projects", params={"agent": agent}).json()["projects"] == []
+    _post(client, "/session-end", session="s1", agent=agent)
+    [project] = client.get("/projects", params={"agent": agent}).json()["projects"]
+    assert project["scope"] == APP
+
+
 def test_what_is_too_much_for_once_stays_for_the_next_time(
     client: httpx.Client, agent: str
 ) -> None:
