@@ -13,7 +13,7 @@ from service.index.engine import Engine
 from service.memories.changing import change_memory
 from service.memories.screening import Pushed
 from service.memories.storing import store
-from service.records import Filters, Memory
+from service.records import QUARANTINED, Filters, Memory
 from service.sessions.evidence import evidence_of
 from service.working_memory.texts import Place, WorkingMemory, clear_seen, read
 from service.worth import Evidence, Told, Worth, worth_of
@@ -57,8 +57,13 @@ class Ending:
 async def weigh(
     engine: Engine, pipeline: Pipeline, place: Place, threshold: float, now: datetime
 ) -> Ending:
-    """Weigh what a session has at hand; changes nothing. What is not trusted is never kept."""
+    """Weigh what a session has at hand; changes nothing. What is not trusted is never kept.
+
+    What is quarantined is not at hand: it is not told, and there for a release.
+    """
     focus = await read(pipeline.db, place)
+    if focus and focus.trust_tier == QUARANTINED:
+        focus = None
     parts, rest = [], ""
     if focus:
         paragraphs = _BLANK.split(focus.text, _MOST_PARTS)

@@ -126,6 +126,21 @@ def test_what_is_kept_stays_the_words_of_who_had_it_in_focus(
     assert client.post("/trust/quarantine", json=asked).json()["ids"] == [kept["id"]]
 
 
+def test_what_is_quarantined_is_neither_told_nor_cleared(client: httpx.Client, agent: str) -> None:
+    _focus(client, agent, KEPT)
+    memory: Json = {"agent": agent, "scope": APP, "session": "s1", "tags": ["ephemeral"]}
+    passing = client.post("/memories", json={"text": PASSING, **memory}).json()["id"]
+    meant: Json = {"session": "s1", "agent": agent, "dry_run": False}
+    client.post("/trust/quarantine", json=meant).raise_for_status()
+    for dry_run in (True, False):
+        ended = _post(client, "/session-end", session="s1", agent=agent, dry_run=dry_run)
+        assert (ended["promoted"], ended["cleared"]) == ([], [])
+    client.post("/trust/release", json=meant).raise_for_status()
+    ended = _post(client, "/session-end", session="s1", agent=agent)
+    assert [one["text"] for one in ended["promoted"]] == [KEPT]
+    assert [one["id"] for one in ended["cleared"]] == [passing]
+
+
 def test_a_granted_scope_is_asked_in_tiers_as_in_a_search(client: httpx.Client, agent: str) -> None:
     owner = f"{agent}-owner"
     for scope in ("shared", "own"):
