@@ -102,12 +102,13 @@ def newer(found: Found, since: datetime, session: str | None) -> Found:
 def said_in_handoff(found: Found, sections: Sequence[PackedSection]) -> list[Memory]:
     """Return the memories whose words stand in the handoff, as far as that fits: told already.
 
-    A handoff that nobody wrote repeats the last request, which may have been kept by itself.
+    A handoff that nobody wrote repeats the last request, which may have been kept by itself. Words
+    below a heading are told with it alone: a name that a handoff mentions says not who is on call.
     """
     [handoff] = [section.text for section in sections if section.name == _HANDOFF]
     told = plain(handoff)
     others = (*found.decisions, *found.preferences, *found.hot, *found.others)
-    return [one for one in others if told and plain(one.content) in told]
+    return [one for one in others if plain(in_one_line(one.headings, one.content)) in told]
 
 
 def line_of_decision(memory: Memory) -> str:

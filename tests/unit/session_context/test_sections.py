@@ -84,6 +84,15 @@ def test_what_the_handoff_says_is_told_once() -> None:
     assert "s0" in _told(replace(found, handoffs=()))["decisions"]
 
 
+def test_a_word_below_a_heading_that_the_handoff_mentions_is_told_with_its_heading() -> None:
+    handoff = _memory("handoff", "handoff", "Ask Jonas about the refunds.")
+    called = replace(_memory("called", text="Jonas"), title="On call")
+    bare = replace(_memory("bare", text=" "), title="Left empty")
+    found = replace(_NOTHING, handoffs=(handoff,), hot=(called,), others=(bare,))
+    assert _told(found)["active"] == ["called", "bare"]
+    assert "On call: Jonas" in compose(found, Budget(100_000), "main", None)[0]
+
+
 def test_what_matters_counts_half_as_much_a_week_later() -> None:
     newest = _memory("newest")
     older = [replace(_memory(f"week {n}", days=7 * n), importance=0.9) for n in (1, 2)]
