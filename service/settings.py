@@ -27,6 +27,8 @@ from service.redaction import SECRETS
 from service.sanitise.policies import Instructions, Secrets
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+# That of the checkout whose scripts/graph-memory runs elsewhere; the folder's own comes before it.
+ENV_FILES = tuple(filter(None, (os.environ.get("GRAPH_MEMORY_ENV_FILE"), ".env")))
 # Where containers find secrets as files: memory_api_key, memory_embedding_api_key.
 SECRETS_FOLDER = Path("/run/secrets")
 
@@ -261,7 +263,7 @@ class Settings(Limits, _Choices):
 
     model_config = SettingsConfigDict(
         env_prefix="MEMORY_",
-        env_file=".env",
+        env_file=ENV_FILES,
         env_ignore_empty=True,
         allow_inf_nan=False,
         extra="ignore",

@@ -1,5 +1,6 @@
 """A client for a command: of the app in its own process, or of the service that holds the store."""
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib import import_module
@@ -9,12 +10,14 @@ import httpx
 
 from service.access.addresses import UNIX, is_any
 from service.client.endpoints import AsyncGraphMemory
-from service.client.errors import Problem, TimedOut
+from service.client.errors import ClientError, Problem, TimedOut
 from service.client.errors import Unavailable as NoAnswer
 from service.commands.misused import Misused, is_misuse
 from service.errors import InvalidRequest, StoreInUse, Unavailable
 from service.settings import Settings
 from service.store.address import StoreAddress
+
+log = logging.getLogger(__name__)
 
 _UNAUTHORIZED: Final = 401
 _OWN_URL: Final = "http://own-process"
@@ -22,6 +25,8 @@ _OWN_URL: Final = "http://own-process"
 CLIENT: Final = "graph-memory"
 # Between processes of one machine only a dead one does not answer; a large store takes minutes.
 _TIMEOUT_SECONDS: Final = 600.0
+# Only whether somebody is there: a command that opens its store does not wait for who is busy.
+_GLANCE_SECONDS: Final = 1.0
 
 
 @asynccontextmanager
@@ -32,10 +37,18 @@ async def connect(settings: Settings) -> AsyncIterator[AsyncGraphMemory]:
     raises, StoreInUse when the holder does not answer, InvalidRequest when it refuses.
     """
     async with AsyncExitStack() as opened:
+        store = StoreAddress(settings.store_url)
         # Whoever only asks need not load all that the service is.
-        if StoreAddress(settings.store_url).is_held():
+        if store.is_held():
             yield await opened.enter_async_context(_connect_to_holder(settings))
             return
+        # A service that writes out lets go of its store for a moment: then it is held again.
+        if store.folder is not None and await _answers(settings) and not store.is_held():
+            log.warning(
+                "a service answers on %s, and it holds another store than %s, which is opened "
+                "here: set MEMORY_DATA_DIR (or MEMORY_DATABASE_URL) as it is set for that service",
+                _told(settings), store.folder,
+            )  # fmt: skip
         open_own = import_module("service.commands.own_app").open_own
         try:
             memory = await opened.enter_async_context(open_own(settings, _OWN_URL, CLIENT))
@@ -78,6 +91,18 @@ async def connect_to_service(settings: Settings) -> AsyncIterator[AsyncGraphMemo
             "serve`, or set MEMORY_HOST and MEMORY_PORT to where it runs."
         )
         raise Unavailable(msg) from error
+
+
+async def _answers(settings: Settings) -> bool:
+    """Say whether a service of ours answers where the settings say."""
+    url, transport = place_of(settings)
+    try:
+        async with AsyncGraphMemory(
+            url, timeout_seconds=_GLANCE_SECONDS, transport=transport, client=CLIENT
+        ) as memory:
+            return await memory.live() == {"status": "alive"}
+    except ClientError:
+        return False
 
 
 def _refused(settings: Settings, problem: Problem) -> str:

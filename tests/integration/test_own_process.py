@@ -134,14 +134,14 @@ async def test_a_refused_path_and_a_mistake_in_the_concepts_file_store_nothing(
 
 
 @asynccontextmanager
-async def _holding(settings: Settings) -> AsyncIterator[None]:
-    """Hold the store as another process would: as a service that listens elsewhere."""
+async def _holding(settings: Settings) -> AsyncIterator[str]:
+    """Hold the store as another process would: as a service that listens elsewhere, at this URL."""
     service = running_service(
         data_dir=settings.data_dir, embedding_url=settings.embedding_url, wait=False
     )
-    await asyncio.to_thread(service.__enter__)
+    running = await asyncio.to_thread(service.__enter__)
     try:
-        yield
+        yield running.url
     finally:
         await asyncio.to_thread(service.__exit__, None, None, None)
 
@@ -155,3 +155,20 @@ async def test_a_store_that_is_held_leads_to_the_service_that_is_asked(tmp_path:
         with pytest.raises(StoreInUse, match="no service answers on"):
             await _count(settings)
     assert await _count(settings) == (True, 1)
+
+
+async def test_a_service_that_holds_another_store_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = _settings(tmp_path)
+    assert await _count(settings) == (True, 0)
+    assert "holds another store" not in caplog.text
+    async with _holding(settings.model_copy(update={"data_dir": tmp_path / "its"})) as url:
+        port = int(url.rpartition(":")[2])
+        assert await _count(settings.model_copy(update={"port": port})) == (True, 0)
+        told = f"a service answers on 127.0.0.1:{port}, and it holds another store than"
+        assert f"{told} {settings.data_dir / 'store'}" in caplog.text
+        caplog.clear()
+        # What answers something else is no service of ours.
+        assert await _count(settings.model_copy(update={"port": 0})) == (True, 0)
+        assert "holds another store" not in caplog.text
