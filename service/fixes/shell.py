@@ -30,7 +30,7 @@ _NONE: Final = re.compile(r"\b(?:0|no) (?:failed|failures?|errors?|warnings?)\b"
 # What a program says at its end that failed, whatever else it says.
 _FAILS: Final = re.compile(
     r"^(?:E\s{2,}|FAILED\b|FAIL[: ]|--- FAIL|BUILD FAILED|npm (?:ERR!|error)|panicked at)"
-    r"|\berror(?:\[\w{1,10}\])?:|\berror TS\d|\*\*\* .{0,200}Error \d"
+    r"|\berror(?:\[\w{1,10}\])?:|\berror TS\d|\*\*\* .{0,200}(?:Error \d| Stop\.$)"
     r"|\b[1-9]\d{0,6} (?:failed|errors?)\b|^fatal: |^Traceback ",
     re.MULTILINE,
 )

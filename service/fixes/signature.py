@@ -22,7 +22,9 @@ _PLACE: Final = r"(?:[A-Za-z]:)?[^\s:]{1,200}\.[A-Za-z]\w{0,9}:\d{1,9}"
 _PLACED: Final = re.compile(
     rf"^(?:E\s{{2,20}}|Uncaught |Exception in thread \"[^\"]{{1,80}}\" |{_PLACE}: )"
     r"(?!AssertionError\b)(?:[\w.]{1,80}\.)?[A-Z]\w{0,60}(?:Error|Exception|Exit): \S"
-    rf"|^{_PLACE}:\d{{1,9}}: (?![Ww]arning|[Nn]ote|[Ii]nfo|hint|remark)",
+    rf"|^{_PLACE}:\d{{1,9}}: (?![Ww]arning|[Nn]ote|[Ii]nfo|hint|remark)"
+    # What make says of itself: of a command of its it tells an error's number.
+    r"|^[^\s:]{1,200}(?::\d{1,9})?: \*\*\* .{1,250} Stop\.$",
 )
 # pytest's mark of what was raised: without it the error is the one that a traceback tells.
 _MARK: Final = re.compile(r"^E\s{2,20}")

@@ -44,6 +44,7 @@ def test_a_filter_shows_the_end_of_all_that_stands_before_it() -> None:
         # The exit code is that of the filter.
         ("make | tail", False, ERROR, True), ("make | tail", False, "built in 3.2s", False),
         ("make | tail", None, "1 failed, 3 passed", True),
+        ("make | tail", False, "make: *** No rule to make target 'x'.  Stop.", True),
         ("make | tail", False, "ok. 14 passed; 0 failed", False),
         ("make | tail", False, "", None), ("make | tail", False, " \n", None),
         ("make | tail", False, "see error handling", None),

@@ -35,7 +35,8 @@ UNUSED: Final = './shop.go:3:5: "os" imported and not used'
         'Exception in thread "main" java.lang.NullPointerException: x',
         "TimeoutException after 0:00:30.000000: Future not completed",
         "OperationalError at /polls/", "AssertionError [ERR_ASSERTION]: 1 == 2", "KeyError",
-        "ImportError: y is missing and z may be",
+        "ImportError: y is missing and z may be", "Makefile:12: *** missing separator.  Stop.",
+        "make[1]: *** No rule to make target 'x.o', needed by 'x'.  Stop.",
     ],
 )  # fmt: skip
 def test_an_error_amid_a_line_is_known(line: str) -> None:
@@ -51,7 +52,7 @@ def test_an_error_amid_a_line_is_known(line: str) -> None:
         "docs/a.md:12: see ImportError for details", "docs/a.md:12: an ImportError: says so",
         "a.py:12: class MyError(Exception):", "a.py:12: DeprecationWarning: x is deprecated",
         "a.c:12:3: warning: unused variable", "a.c:12:3: note: declared here",
-        "12:30:05: started", "E   and no name of anything: so",
+        "12:30:05: started", "E   and no name of anything: so", "*** Stop.", "a: *** Stop. Go on",
         # Which assertion it was they do not say; the line of the test does.
         "tests/test_a.py:12: AssertionError", "E   AssertionError: assert 1 == 2",
     ],
