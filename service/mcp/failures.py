@@ -25,8 +25,9 @@ def told(error: ClientError) -> str:
 
 def told_invalid(error: ValidationError) -> str:
     """Return which arguments do not fit; no value is repeated."""
-    faults = (
-        f"{'.'.join(map(str, one['loc'])) or 'all'}: {one['msg'].removeprefix('Value error, ')}"
+    faults = [
+        (".".join(map(str, one["loc"])), one["msg"].removeprefix("Value error, "))
         for one in error.errors(include_url=False, include_input=False, include_context=False)
-    )
-    return f"The arguments do not fit: {'; '.join(faults)}."
+    ]
+    words = (f"{place}: {fault}" if place else fault for place, fault in faults)
+    return f"The arguments do not fit: {'; '.join(words)}."

@@ -28,7 +28,7 @@ class ForgetArguments(Arguments):
     @model_validator(mode="after")
     def _names_one(self) -> Self:
         if (self.id is None) == (self.query is None):
-            msg = "give `id` or `query`, not both"
+            msg = "give either `id` or `query`"
             raise ValueError(msg)
         return self
 

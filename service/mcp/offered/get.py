@@ -30,7 +30,7 @@ class GetArguments(Arguments):
     @model_validator(mode="after")
     def _names_one(self) -> Self:
         if (self.id is None) == (self.path is None):
-            msg = "give `id` or `path`, not both"
+            msg = "give either `id` or `path`"
             raise ValueError(msg)
         return self
 

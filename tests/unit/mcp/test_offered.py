@@ -76,6 +76,13 @@ def test_what_does_not_fit_is_refused_without_its_value(given: dict[str, Any]) -
     assert "[[" not in words
 
 
+@pytest.mark.parametrize("given", [{}, {"id": "a", "path": "b.md"}])
+def test_one_of_two_is_asked_for_whether_none_or_both_are_given(given: dict[str, str]) -> None:
+    with pytest.raises(ValidationError) as raised:
+        GetArguments.model_validate(given)
+    assert told_invalid(raised.value) == "The arguments do not fit: give either `id` or `path`."
+
+
 async def test_where_a_call_is_counts_unless_it_says_another_place() -> None:
     service = Recorded(NOTHING)
     known: Project = {"origin": "git@x:a/b.git", "root": "/srv/b"}
