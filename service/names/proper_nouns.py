@@ -40,13 +40,13 @@ _BREAK: Final = re.compile(
     r"|(?<=[!?:;])\s|(?<=\n)\s*[\n*+#>-]|(?<=[|()\[\]{}<>\"“”])|(?<=\s[-–—])\s)"
 )
 _CODE: Final = re.compile(r"`([^`\n]*)`")
-# Addresses of the web, moments and UUIDs hold capitals and digits, but no names.
+# Addresses of the web, moments, UUIDs and masks of secrets hold capitals and digits, but no names.
 _UNNAMED: Final = re.compile(
     r"https?://\S+|\b\d{4}-\d\d-\d\dT[\d:.,]+(?:Z|[+-][\d:]+)?"
-    r"|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
+    r"|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\[SECRET:[a-z-]{1,40}\]"
 )
 # Each of them holds this and few texts do; to look for it takes a fraction of the time.
-_MAY_BE_UNNAMED: Final = re.compile(r"[:-](?:(?<=:)//|\d\dT\d|[0-9a-f]{4}-)")
+_MAY_BE_UNNAMED: Final = re.compile(r"[:-](?:(?<=:)//|\d\dT\d|[0-9a-f]{4}-|(?<=SECRET:)[a-z])")
 # A lone word in quotes is a name: the host "Tern" fails. Not a nickname: John "Jack" Smith.
 _QUOTED: Final = re.compile(r"[\"“](?<=[a-z] .)([A-Z]\w{2,})[\"”](?! [A-Z])")
 # 3rd, 100ms, 24h: a number with its unit, not a name.

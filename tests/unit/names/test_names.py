@@ -176,6 +176,7 @@ def test_proper_nouns(text: str, names: set[str]) -> None:
         'so "Yes" is "ok"',
         "README.md and index.js, at 2026-02-14T10:00:00Z",
         "see https://github.com/JohnSmith/Repo, commit 3fa9c1d",
+        "the token is [SECRET:github-token], a login [SECRET:password]",
         "Push to production",
         "a State of mind, the state of affairs",
         "he was First in class, the Second",
