@@ -7,16 +7,19 @@ from typing import Annotated, Final
 import typer
 
 from service.client.answers import Memory
+from service.client.errors import Problem
 from service.commands.connect import connect
 from service.commands.given_options import Form, in_form, named
 from service.commands.here import Agent, find_place
 from service.commands.misused import Misused
+from service.commands.progress import progress_bar
 from service.commands.shown import head_of
-from service.commands.terminal import begin, end_with_nothing, printable, tell_json
+from service.commands.terminal import begin, console, end_with_nothing, printable, tell_json
 from service.errors import InvalidRequest
 from service.settings import Settings
 
 _CANDIDATES: Final = 10
+_NOT_FOUND: Final = 404
 
 
 @in_form
@@ -74,8 +77,15 @@ async def _forget(settings: Settings, ids: list[str], agent: str | None, *, yes:
         found = [await memory.read_memory(one, agent=agent) for one in ids]
         if not yes:
             _agree([*found])
-        for one in ids:
-            await memory.delete_memory(one, agent=agent)
+        with progress_bar(console, "Forgetting", len(ids)) as show:
+            for one in ids:
+                try:
+                    await memory.delete_memory(one, agent=agent)
+                except Problem as problem:
+                    # A summary goes with its last source, a handoff with what it was made of.
+                    if problem.status != _NOT_FOUND:
+                        raise
+                show(advance=1)
     return ids
 
 

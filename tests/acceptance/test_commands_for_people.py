@@ -53,6 +53,21 @@ def test_a_memory_from_its_first_word_to_its_last(tmp_path: Path) -> None:
     assert "INFO" not in _ended(shell, own, "ask", "code phrase").stderr
 
 
+def test_what_goes_with_another_is_forgotten_with_the_rest(tmp_path: Path) -> None:
+    own = _environment(tmp_path)
+    shell = Shell(own, tmp_path)
+    with _serving(own) as (client, _):
+        turns = [{"role": "user", "content": "Remember: Wolfram Quist owns the crane."}]
+        body = {"session": "s", "client": "generic", "entries": turns, "final": True}
+        said = client.post("/observe", json=body).json()["memories"]
+        kinds = {client.get(f"/memories/{one}").json()["kind"]: one for one in said}
+        last = client.post("/memories", json={"text": "Wolfram Quist likes rye."}).json()["id"]
+        # The handoff repeats the fact alone, and goes with it.
+        ids = (kinds["fact"], kinds["handoff"], last)
+        assert shell.said("forget", *ids, "--yes") == "Forgotten: 3.\n"
+        assert {client.get(f"/memories/{one}").status_code for one in ids} == {404}
+
+
 def test_what_is_asked_is_quoted_with_its_source_or_not_known(
     tmp_path: Path, minilm_url: str
 ) -> None:
