@@ -110,9 +110,9 @@ class Observer:
         tasks_before = tasks_text(state)
         characters = sum(len(turn.text) for _, turn in read.turns)
         came = await read_texts(characters, lambda: list(fold(state, read.turns, self._clean)))
-        # What a wrong clock puts ahead is now.
+        # What a wrong clock puts ahead is now; sent once more it is no newer than it was then.
         came = [replace(one, at=min(one.at, now)) if one.at else one for one in came]
-        moments = [turn.at for _, turn in read.turns if turn.at]
+        moments = [min(turn.at, now) for _, turn in read.turns if turn.at]
         state.pass_by(moments or [now] * bool(read.turns))
         if read.turns:
             state.take_from(sender.origin)

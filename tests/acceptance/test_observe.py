@@ -359,6 +359,18 @@ def test_no_clock_puts_anything_ahead(client: httpx.Client, agent: str) -> None:
     assert found["4 holds."][:10] == "2026-02-01"
 
 
+def test_a_session_whose_clock_was_ahead_is_no_newer_when_it_is_read_again(
+    client: httpx.Client, agent: str
+) -> None:
+    lines = [{"role": "user", "text": "Mend the crane, please.", "at": "2126-01-01T00:00:00Z"}]
+    _observe(client, agent, entries=lines, final=True)
+    client.post("/handoff", json={"agent": agent, "text": "Next: the lift."}).raise_for_status()
+    again = _observe(client, agent, entries=lines, offset=0, final=True)
+    assert (again["stored"], again["duplicates"]) == (0, 1)
+    left = client.get("/handoff", params={"agent": agent}).json()
+    assert left["text"] == "Next: the lift."
+
+
 def test_a_statement_leads_to_its_line(client: httpx.Client, agent: str) -> None:
     text = _lines("generic")
     _observe(client, agent, text=text)
