@@ -11,6 +11,7 @@ from itertools import chain, islice
 from service.text.blocks import MOST_STEPS, Block, Outline, Passage, read_blocks
 from service.text.clean import clean_text
 from service.text.clocks import read_clock
+from service.text.data_urls import without_data
 from service.text.fences import closes_fence, fence_of
 from service.text.front_matter import Preface, read_date_line, read_front_matter
 from service.text.headings import headings_over, read_title
@@ -123,7 +124,7 @@ def parse_markdown(
     from there on: its sections are cut by length, under the last heading above.
     """
     clean = clean_text(text)
-    lines = clean.text.split("\n")
+    lines = without_data(clean.text).split("\n")
     preface = read_front_matter(lines)
     outline = read_blocks(preface.blanked_in(lines))
     chapters = _find_chapters(outline, preface.line_count, len(lines))

@@ -36,6 +36,16 @@ def test_preamble_and_sections_with_their_paths() -> None:
     assert [section.title for section in document.sections[:3]] == ["Project", "Project", "GPU"]
 
 
+def test_a_picture_in_the_text_is_no_words_and_moves_no_line() -> None:
+    bytes_of_it = "iVBORw0KGgo" * 5000
+    text = f"# A\n\n![x](data:image/png;base64,{bytes_of_it})\n\nThe harbour.\n\n## B\n\nb\n"
+    first, second = parse_markdown(text).sections
+    assert first.content == "![x](data:image/png;base64,\u2026)\n\nThe harbour."
+    assert (first.line_start, first.line_end, second.line_start) == (1, 5, 7)
+    for kept in ("data:text/plain;base64,aGFyYm91cg==", "x;base64," + "a" * 300):
+        assert _only(f"# A\n\n{kept}\n").content == kept
+
+
 def test_a_file_of_one_title_is_one_section() -> None:
     assert _only("# Title\n\nSome text.\n\n```\ncode\n```\n") == Section(
         heading_path=("Title",),
