@@ -97,25 +97,27 @@ async def _sub_agents_context(turn: Turn) -> str:
 
 
 async def _memories(turn: Turn) -> str:
-    """Return memories that surely answer a prompt and are new to the session, and what is due.
+    """Return those of the memories that surely answer a prompt which are new to the session.
 
-    What is weak beside the best of them is not told with it.
+    What is weak beside the best of them is not told with it, nor in its place where the session
+    has the best ones already. With them comes what is due.
     """
     question = turn.hook.prompt[-_MOST_QUESTION:]
     if not question or is_small_talk(question):
         return ""
 
-    async def find(without: tuple[str, ...]) -> list[Memory]:
+    async def find(known: tuple[str, ...]) -> list[Memory]:
         query = SearchQuery(
-            question, replace(turn.asked, without=without), _MOST_MEMORIES,
+            question, turn.asked, _MOST_MEMORIES,
             min_confidence=turn.searcher.settings.hook_confidence, skip_small_talk=True,
             meaning_seconds=_MEANING_SECONDS,
         )  # fmt: skip
         try:
-            return _strong((await hybrid_search(turn.searcher, query)).hits)
+            answers = _strong((await hybrid_search(turn.searcher, query)).hits)
         except AgentUnknown:
             # It has no memory yet, and may have intents.
             return []
+        return [one for one in answers if one.id not in known]
 
     return await _once(turn, MEMORIES, find, await _intents(turn, question))
 

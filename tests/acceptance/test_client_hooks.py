@@ -125,6 +125,20 @@ def test_what_is_weak_beside_the_answer_does_not_ride_along(client: httpx.Client
     assert ("Harbour" in text, "canteen" in text) == (False, False)
 
 
+def test_a_prompt_said_again_is_told_nothing_in_place_of_what_the_session_has(
+    client: httpx.Client,
+) -> None:
+    agent, prompt = "again", "Where does the brass key of the mill lie?"
+    lamp = "The brass {} key of the mill lies in drawer {} of the keeper's desk."
+    for number, name in enumerate(("red", "blue", "green", "white", "black", "gold", "grey")):
+        store(client, agent, lamp.format(name, number))
+    first = told(hook(client, "codex", agent, "UserPromptSubmit", prompt=prompt))
+    assert first.count("drawer") == 3
+    assert told(hook(client, "codex", agent, "UserPromptSubmit", prompt=prompt)) == ""
+    other = "Where does the brass gold key of the mill lie, and the grey one?"
+    assert "gold" in first + told(hook(client, "codex", agent, "UserPromptSubmit", prompt=other))
+
+
 def test_what_nobody_trusted_said_is_not_told_unasked(client: httpx.Client) -> None:
     store(client, "walls", BUNNY, trust_tier="untrusted")
     assert hook(client, "codex", "walls", "SessionStart", source="startup") == {}
