@@ -42,18 +42,17 @@ def told_sections(
 ) -> list[tuple[Section, str]]:
     """Return each section with its kind: the caller's, else the front matter's, else the place's.
 
-    A description in the front matter is a note: it says what the text is about. So is what stands
-    around a decision, where that makes decisions of them: see `is_decision`. The section below a
-    heading `Decision` is called by the heading above it, which names what was decided, with the
-    status that says that it does not hold. `places` (pattern to kind) are tried before the
-    built-in table.
+    Where that makes decisions of them, what stands around one is a note: see `is_decision`. The
+    section below a heading `Decision` is called by the heading above it, which names what was
+    decided, with the status that says that it does not hold. `places` (pattern to kind) are tried
+    before the built-in table.
     """
     if kind is not None:
         return [(section, kind) for section in parsed.sections]
     table = (*places.items(), *DEFAULT_PLACES)
     found = parsed.kind if parsed.kind in KINDS else kind_of(uri, table)
     if found != _DECISION:
-        return [(s, _AROUND if s.is_description else found) for s in parsed.sections]
+        return [(section, found) for section in parsed.sections]
     record = _Record(parsed, is_list=is_place_of_one_file(uri, table))
     return [
         (record.named(section), _DECISION if record.is_decision(section) else _AROUND)
@@ -80,7 +79,7 @@ class _Record:
         words in front of a list of decisions.
         """
         path = section.heading_path
-        if section.is_description or self._fault(path):
+        if self._fault(path):
             return False
         entry = self._entry(path)
         if entry is not None:

@@ -14,8 +14,6 @@ from service.text.yaml_blocks import UnreadableError, check_size, read_yaml, wit
 
 _MAX_NAMES = 100
 _MAX_NAME_CHARACTERS = 200
-# As long as that of a skill may be (agentskills.io/specification).
-_MAX_DESCRIPTION_CHARACTERS = 1024
 _ABSENT = frozenset({"", "~", "null"})
 # What a word processor made of "quotes" is none in YAML.
 _CURLY = re.compile(r"^[“„‘‚]([^“”„‘’‚]*)[“”‘’]$")
@@ -24,7 +22,7 @@ _DATE_KEYS = ("occurred_at", "date", "created", "created_at")
 _SINGULAR = {"tags": "tag", "aliases": "alias"}
 _FIELDS = frozenset(
     {"title", "tags", "kind", "scope", "status", "concepts", "aliases"}
-    | {"description", "summary", *_SINGULAR.values(), *_DATE_KEYS}
+    | {*_SINGULAR.values(), *_DATE_KEYS}
 )
 _DATE = re.compile(
     r"([0-9]{4})([-/.]?)([0-9]{1,2})\2([0-9]{1,2})"
@@ -41,10 +39,7 @@ _HEADING = re.compile(r"#{1,6}\s")
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The fields of a front matter that the service knows; the others are left alone.
-
-    `description` is the field of this name, else `summary`, as one line.
-    """
+    """The fields of a front matter that the service knows; the others are left alone."""
 
     title: str = ""
     tags: tuple[str, ...] = ()
@@ -54,7 +49,6 @@ class FrontMatter:
     status: str = ""
     concepts: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
-    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +63,6 @@ class Preface:
     line_count: int = 0
     fence: int | None = None
     warnings: tuple[str, ...] = ()
-
-    def blanked_in(self, lines: Sequence[str]) -> list[str]:
-        """Return the text's lines, blank where they are no body: all others keep their numbers."""
-        shown = [""] * self.line_count + [*lines[self.line_count :]]
-        if self.fence is not None:
-            shown[self.fence] = ""
-        return shown
 
 
 def read_front_matter(lines: Sequence[str]) -> Preface:
@@ -157,19 +144,17 @@ def _read_fields(values: dict[str, object]) -> tuple[FrontMatter, tuple[str, ...
         status=_read_text(values.get("status")),
         concepts=_read_names(values, "concepts", warnings),
         aliases=_read_names(values, "aliases", warnings),
-        description=_read_text(values.get("description"), _MAX_DESCRIPTION_CHARACTERS)
-        or _read_text(values.get("summary"), _MAX_DESCRIPTION_CHARACTERS),
     )
     return front_matter, tuple(warnings)
 
 
-def _read_text(value: object, most: int = _MAX_NAME_CHARACTERS) -> str:
+def _read_text(value: object) -> str:
     """Give a scalar as one line; an escape may have put into it what no text may hold."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     text = " ".join(clean_text(with_masks(str(value))).text.split())
     text = _CURLY.sub(r"\1", text)
-    return "" if text in _ABSENT else text[:most]
+    return "" if text in _ABSENT else text[:_MAX_NAME_CHARACTERS]
 
 
 def _read_kind(values: dict[str, object], warnings: list[str]) -> str | None:

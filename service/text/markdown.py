@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import islice
 
 from service.text.blocks import MOST_STEPS, Block, Outline, Passage, read_blocks
 from service.text.clean import clean_text
@@ -33,8 +33,7 @@ class Section:
     `deeper_headings` are those below H3 that a part stands below and does not hold itself, then the
     header row of the table that it begins amid. Lines count from 1, both inclusive, in the
     original text, part 0 with its heading. `clock` is the time of day at the beginning of the
-    heading or of the nearest one above. The first one may be the description that the front matter
-    gives, which is no text below it.
+    heading or of the nearest one above.
     """
 
     heading_path: tuple[str, ...]
@@ -48,7 +47,6 @@ class Section:
     parts: int = 1
     clock: dt.time | None = None
     deeper_headings: tuple[str, ...] = ()
-    is_description: bool = False
     links: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
 
@@ -114,9 +112,8 @@ def parse_markdown(
 
     H1, H2 and H3 outside fences, comments, quotes and lists begin sections; deeper headings are
     text. A heading with sub-headings but no text of its own is in their paths only; one with
-    neither is a section with empty content, so that "## 14:30 Deployed v2" is not lost. A
-    description in the front matter is the first section; a text of other front matter only has
-    none. See `cut_body` for how long sections are cut.
+    neither is a section with empty content, so that "## 14:30 Deployed v2" is not lost. A text
+    of front matter only has no sections. See `cut_body` for how long sections are cut.
 
     What is too much is cut with a warning rather than refused: the beginning of a long log is worth
     remembering, and the document is stored whole, so that nothing is lost. Of more sections than
@@ -126,7 +123,7 @@ def parse_markdown(
     clean = clean_text(text)
     lines = without_data(clean.text).split("\n")
     preface = read_front_matter(lines)
-    outline = read_blocks(preface.blanked_in(lines))
+    outline = read_blocks(_hide_preface(lines, preface))
     chapters = _find_chapters(outline, preface.line_count, len(lines))
     front = preface.front_matter
     title = front.title or next((c.title for c in chapters if c.level == 1), "")
@@ -134,7 +131,7 @@ def parse_markdown(
     marks = [_read_marks(passage) for passage in outline.passages]
     starts = [passage.line_start for passage in outline.passages]
     known = _Text(lines, marks, starts, Limits.clamp(max_tokens, overlap_tokens))
-    every = chain(_describe(preface, title), _make_sections(known, chapters))
+    every = _make_sections(known, chapters)
     sections = tuple(islice(every, max(1, max_sections)))
     return Document(
         title=title,
@@ -158,16 +155,12 @@ def parse_markdown(
     )
 
 
-def _describe(preface: Preface, title: str) -> Iterator[Section]:
-    """Yield what the front matter says of the text; one that stays text says it there."""
-    description = preface.front_matter.description
-    if description and preface.line_count:
-        marks = _read_marks(Passage(0, preface.line_count, description))
-        yield Section(
-            (), 0, title, description, 1, preface.line_count,
-            # What stands above the first heading has the same path, and is the only one.
-            ordinal=1, is_description=True, links=tuple(marks.links), tags=tuple(marks.tags),
-        )  # fmt: skip
+def _hide_preface(lines: Sequence[str], preface: Preface) -> list[str]:
+    """Blank the lines that are no body, so that all others keep their numbers."""
+    shown = [""] * preface.line_count + [*lines[preface.line_count :]]
+    if preface.fence is not None:
+        shown[preface.fence] = ""
+    return shown
 
 
 def _warn_of_open_fence(lines: Sequence[str], outline: Outline) -> list[str]:

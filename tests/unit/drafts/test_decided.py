@@ -147,19 +147,6 @@ def test_a_list_may_hold_records_beside_other_decisions() -> None:
     assert _told(text, "decisions.md") == ["Postgres", "No Redis"]
 
 
-@pytest.mark.parametrize(
-    ("uri", "kind"),
-    [
-        ("docs/adr/0003.md", "decision"), ("decisions.md", "decision"),
-        ("handoff.md", "handoff"), ("people/anna.md", "entity"),
-    ],
-)  # fmt: skip
-def test_a_description_in_the_front_matter_is_a_note(uri: str, kind: str) -> None:
-    parsed = parse_markdown("---\nsummary: What it is about.\n---\n# Postgres\n\nWe use it.")
-    assert [told for _, told in told_sections(parsed, uri, None, {})] == ["note", kind]
-    assert {told for _, told in told_sections(parsed, uri, "fact", {})} == {"fact"}
-
-
 def test_a_place_of_ones_own_that_names_a_file_is_a_list() -> None:
     places = {"entscheidungen.md": "decision", "beschluss-*.md": "decision"}
     text = "# Beschlüsse\n\nHier steht, was gilt.\n\n## Kein Redis\n\nNiemand braucht es."

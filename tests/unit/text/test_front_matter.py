@@ -36,21 +36,6 @@ def test_reads_every_field() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "description"),
-    [
-        ("description: Use when: a PDF is cut", "Use when: a PDF is cut"),
-        ("description: >\n  Two\n  lines.\nsummary: One.", "Two lines."),
-        ("summary: 'One.'", "One."),
-        ("description:\nsummary: One.", "One."),
-        ("description: [a, b]\nsummary: {c: d}", ""),
-        (f"description: {'x' * 2000}", "x" * 1024),
-    ],
-)
-def test_what_a_note_is_about_is_one_line(written: str, description: str) -> None:
-    assert _read(written).description == description
-
-
-@pytest.mark.parametrize(
     "old", ["[SECRET:github-token] (revoked)", "[SECRET:jwt]", "- [SECRET:jwt], x"]
 )
 def test_the_mask_of_a_secret_is_a_word(old: str) -> None:

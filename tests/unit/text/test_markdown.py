@@ -160,25 +160,6 @@ def test_front_matter_becomes_fields_and_no_text() -> None:
     assert document.warnings == ()
 
 
-def test_a_description_is_the_first_section() -> None:
-    front = "---\ntitle: Relays\ndescription: 'What [[Anna]] runs: #relays'\n---\n"
-    described, *others = parse_markdown(f"{front}Before.\n\n# One\n\nText.").sections
-    assert described.is_description
-    assert (described.title, described.content) == ("Relays", "What [[Anna]] runs: #relays")
-    assert (described.line_start, described.line_end) == (1, 4)
-    assert (described.links, described.tags) == (("Anna",), ("relays",))
-    assert [one.title for one in others] == ["Relays", "One"]
-    # What stands above the first heading keeps its place, and so its id.
-    assert (described.ordinal, others[0].ordinal) == (1, 0)
-    assert [one.content for one in parse_markdown(front).sections] == [described.content]
-
-
-def test_a_description_that_stays_text_is_told_once() -> None:
-    [only] = parse_markdown("---\ndescription: It is\ntags: [a, b\n---\nbody").sections
-    assert not only.is_description
-    assert only.content.count("It is") == 1
-
-
 def test_broken_front_matter_is_text_and_no_heading() -> None:
     document = parse_markdown("---\ntitle: [broken\nnote: keep me\n---\nbody")
     assert _outline(document) == [((), "---\ntitle: [broken\nnote: keep me\n---\nbody")]
