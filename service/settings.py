@@ -27,8 +27,9 @@ from service.redaction import SECRETS
 from service.sanitise.policies import Instructions, Secrets
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-# That of the checkout whose scripts/graph-memory runs elsewhere; the folder's own comes before it.
-ENV_FILES = tuple(filter(None, (os.environ.get("GRAPH_MEMORY_ENV_FILE"), ".env")))
+# scripts/graph-memory names that of its checkout. Then the folder's own is not read: one that came
+# with somebody's repository could have the checkout's key sent to another host.
+ENV_FILE = os.environ.get("GRAPH_MEMORY_ENV_FILE", ".env")
 # Where containers find secrets as files: memory_api_key, memory_embedding_api_key.
 SECRETS_FOLDER = Path("/run/secrets")
 
@@ -263,7 +264,7 @@ class Settings(Limits, _Choices):
 
     model_config = SettingsConfigDict(
         env_prefix="MEMORY_",
-        env_file=ENV_FILES,
+        env_file=ENV_FILE,
         env_ignore_empty=True,
         allow_inf_nan=False,
         extra="ignore",

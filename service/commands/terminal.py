@@ -24,7 +24,7 @@ from service.client.errors import ClientError
 from service.commands.misused import is_misuse
 from service.errors import CannotStart, ServiceError
 from service.redaction import WithoutSecrets, redacted
-from service.settings import SECRETS_FOLDER, Settings
+from service.settings import ENV_FILE, SECRETS_FOLDER, Settings
 from service.text.clean import clean_text
 
 # Marks that turn a line around, so that it reads other than it is (CVE-2021-42574).
@@ -134,7 +134,7 @@ def _settings() -> Settings:
         file = SECRETS_FOLDER / f"memory_{name}"
         raise CannotStart(f"MEMORY_{name.upper()}: {file} cannot be read: {why}.") from error
     except UnicodeDecodeError as error:
-        raise CannotStart(".env is no text in UTF-8: save it as that.") from error
+        raise CannotStart(f"{ENV_FILE} is no text in UTF-8: save it as that.") from error
     except RuntimeError as error:
         msg = "Where your home is cannot be told: set HOME, or MEMORY_DATA_DIR in full."
         raise CannotStart(msg) from error

@@ -15,7 +15,10 @@ from service.intents.matching import Intent
 from service.intents.standing import find_intents, fire
 from service.kinds import KINDS
 from service.records import Filters, Memory
+from service.search.fusion.ranked import Ranked
 from service.search.hybrid import Hit, hybrid_search
+from service.search.refine.duplicates import Repetitions
+from service.search.refine.refining import MOST_TOLD
 from service.search.searcher import Searcher, SearchQuery
 from service.search.small_talk import is_small_talk
 from service.session_context.packing import Budget
@@ -24,6 +27,7 @@ from service.sessions.given import Given
 from service.sessions.ledgers import Session
 from service.text.context_block import plain
 from service.text.file_names import names_file
+from service.threads import read_texts
 from service.working_memory.texts import Place
 
 # Claude Code shows a file instead of what is longer than 10,000 characters.
@@ -113,19 +117,30 @@ async def _memories(turn: Turn) -> str:
             meaning_seconds=_MEANING_SECONDS,
         )  # fmt: skip
         try:
-            answers = _strong((await hybrid_search(turn.searcher, query)).hits)
+            hits = _strong((await hybrid_search(turn.searcher, query)).hits)
         except AgentUnknown:
             # It has no memory yet, and may have intents.
             return []
-        return [one for one in answers if one.id not in known]
+        return await _unsaid(turn, [hit for hit in hits if hit.memory.id not in known], known)
 
     return await _once(turn, MEMORIES, find, await _intents(turn, question))
 
 
-def _strong(hits: Sequence[Hit]) -> list[Memory]:
-    """Return the memories of those hits that are not weak beside the best one."""
+def _strong(hits: Sequence[Hit]) -> list[Hit]:
+    """Return those hits that are not weak beside the best one."""
     least = _LEAST_SHARE * max((hit.fused.score for hit in hits), default=0.0)
-    return [hit.memory for hit in hits if hit.fused.score >= least]
+    return [hit for hit in hits if hit.fused.score >= least]
+
+
+async def _unsaid(turn: Turn, hits: Sequence[Hit], known: Sequence[str]) -> list[Memory]:
+    """Return the memories of hits that say something new beside the known ones."""
+    if not hits or not known:
+        return [hit.memory for hit in hits]
+    every = Filters((turn.place.agent,))
+    told = Repetitions((await turn.searcher.engine.fetch(known[:MOST_TOLD], every)).values())
+    ranked = [Ranked(hit.memory, hit.fused) for hit in hits]
+    left = await read_texts(told.told_characters // 10, told.removed_from, ranked)
+    return [one.memory for one in left]
 
 
 async def _intents(turn: Turn, text: str) -> list[Intent]:
@@ -179,8 +194,8 @@ async def _history(turn: Turn) -> str:
     if len(path.name) < _LEAST_NAME:
         return ""
 
-    async def find(without: tuple[str, ...]) -> list[Memory]:
-        engine, filters = turn.searcher.engine, replace(turn.asked, without=without)
+    async def find(known: tuple[str, ...]) -> list[Memory]:
+        engine, filters = turn.searcher.engine, replace(turn.asked, without=known)
         # Its folders beside its name: of many namesakes the twenty best are to be looked at.
         hits = await engine.by_text("/".join(path.parts[-3:]), filters, 20)
         found = await engine.fetch([hit.id for hit in hits], filters)

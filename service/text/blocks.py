@@ -19,6 +19,7 @@ _WINDOW_CHARACTERS = 60_000
 # of notes has some 20,000 to 120,000, one of "- a" 800,000, and lazy lines below ">>>>" 10 million.
 MOST_STEPS: Final = 150_000
 _LISTS = frozenset({"bullet_list", "ordered_list"})
+_EMPTY_CELL = "–"
 _CONTAINERS = _LISTS | {"list_item", "blockquote"}
 
 
@@ -56,7 +57,7 @@ class Block:
     """A block, its kind in the parser's words; lines count from 0, `line_end` is the one after.
 
     Only lists, list items and quotes have children; only headings have a level. The text of a
-    heading is what it says, that of a table its header row: the cells that say something.
+    heading is what it says, that of a table its header row.
     """
 
     kind: str
@@ -161,7 +162,7 @@ class _TokenReader:
             self._add(self._opened.pop(), children)
         elif token.type == "inline":
             self._note_passage(token)
-            if self._opened and self._opened[-1].type == "th_open" and token.content:
+            if self._opened and self._opened[-1].type == "th_open":
                 self._header_cells.append(token.content)
         else:
             self._add(token, [])
@@ -181,7 +182,7 @@ class _TokenReader:
         if kind == "heading":
             text = self._inline_text
         elif kind == "table":
-            text, self._header_cells = " | ".join(self._header_cells), []
+            text, self._header_cells = _header_of(self._header_cells), []
         block = Block(
             kind,
             token.map[0] + self._first_line,
@@ -191,3 +192,9 @@ class _TokenReader:
             children=tuple(children) if kind in _CONTAINERS else (),
         )
         self.levels[-1].append(block)
+
+
+def _header_of(cells: Sequence[str]) -> str:
+    """Return a header row as one line; an empty cell keeps its place, unless all behind it are."""
+    row = " | ".join(cell or _EMPTY_CELL for cell in cells)
+    return row.rstrip(f" |{_EMPTY_CELL}")

@@ -139,6 +139,22 @@ def test_a_prompt_said_again_is_told_nothing_in_place_of_what_the_session_has(
     assert "gold" in first + told(hook(client, "codex", agent, "UserPromptSubmit", prompt=other))
 
 
+@pytest.mark.parametrize(
+    "copy",
+    [
+        "The blue crane at pier seven lifts forty tons.",
+        "the blue crane at pier  seven lifts forty tons.",
+    ],
+)
+def test_another_copy_of_what_the_session_has_is_not_new(client: httpx.Client, copy: str) -> None:
+    agent, prompt = f"copies-{copy[:1]}", "How many tons does the blue crane at pier seven lift?"
+    store(client, agent, "The blue crane at pier seven lifts forty tons.", source_ref="a")
+    assert "forty tons" in told(hook(client, "codex", agent, "UserPromptSubmit", prompt=prompt))
+    # The younger one ranks first.
+    store(client, agent, copy, source_ref="b")
+    assert told(hook(client, "codex", agent, "UserPromptSubmit", prompt=prompt)) == ""
+
+
 def test_what_nobody_trusted_said_is_not_told_unasked(client: httpx.Client) -> None:
     store(client, "walls", BUNNY, trust_tier="untrusted")
     assert hook(client, "codex", "walls", "SessionStart", source="startup") == {}

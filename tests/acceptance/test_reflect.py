@@ -247,3 +247,14 @@ def test_what_a_quarantined_session_met_is_told_in_no_look_back(
         assert [one["sessions"] for one in found["errors"]] == count
         assert ("missing separator" in found["report"]) is bool(count)
         assert [one["sessions"] for one in found["repeated"]] == count
+
+
+def test_the_words_of_the_last_that_met_an_error_are_told_only_as_it_is_trusted(
+    client: httpx.Client, agent: str
+) -> None:
+    for name in ("s1", "s2", "s3", "s4"):
+        _session(client, agent, name, *_failure())
+    for name, told in (("s1", [3]), ("s4", [])):
+        meant = {"agent": agent, "session": name, "dry_run": False}
+        client.post("/trust/quarantine", json=meant).raise_for_status()
+        assert [one["sessions"] for one in _reflect(client, agent)["errors"]] == told

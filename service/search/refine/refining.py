@@ -21,7 +21,7 @@ from service.threads import read_texts
 # What is reordered is chosen from this many. TEI takes 32 texts in one request.
 _POOL: Final = 30
 # Of what a session has, so many of the last are compared with what it would be given.
-_MOST_TOLD: Final = 300
+MOST_TOLD: Final = 300
 # Fetched beyond the limit, for the places of duplicates; if there are more, more is fetched.
 _SPARE: Final = 3
 
@@ -98,7 +98,7 @@ class Refiner:
 
     async def _told(self) -> list[Memory]:
         """Return what the session that asks has: no other copy of it is new."""
-        keys = self.filters.without[:_MOST_TOLD] if self._hides_duplicates else ()
+        keys = self.filters.without[:MOST_TOLD] if self._hides_duplicates else ()
         if not keys:
             return []
         found = await self.engine.fetch(keys, Filters(self.filters.agents))

@@ -33,7 +33,7 @@ def test_settings_of_the_checkout_hold_where_the_command_is_run(tmp_path: Path) 
         return done.stdout.strip()
 
     assert told() == "/ours zoe"
-    # What is nearer counts first: the folder's own, and before all the environment.
+    # One that came with the folder says nothing of ours; the environment comes before both.
     (app / ".env").write_text("MEMORY_AGENT=ann\n", encoding="utf-8")
-    assert told() == "/ours ann"
+    assert told() == "/ours zoe"
     assert told(MEMORY_AGENT="eve", MEMORY_DATA_DIR="/hers") == "/hers eve"

@@ -1,5 +1,7 @@
 """Headings amid a section, those of tables too: which of them each of its parts stands below."""
 
+import pytest
+
 from service.text.markdown import parse_markdown
 
 _WORDS = "word " * 30
@@ -97,6 +99,18 @@ def test_a_table_in_a_list_or_a_quote_has_a_header_too() -> None:
         first, *others = (deeper for _, deeper in _deeper(text))
         assert first == ()
         assert {*others} == {("Name | Port",)}
+
+
+@pytest.mark.parametrize(
+    ("header", "told"),
+    [
+        ("|  | Port | Owner |", "– | Port | Owner"),
+        ("| Host | | Owner |", "Host | – | Owner"),
+        ("| Host | | |", "Host"),
+    ],
+)
+def test_an_empty_cell_of_a_header_keeps_its_place(header: str, told: str) -> None:
+    assert _deeper(f"{header}\n|---|---|---|\n{_rows('a')}")[-1][1] == (told,)
 
 
 def test_a_header_that_says_nothing_stands_above_nothing() -> None:
