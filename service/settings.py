@@ -27,8 +27,7 @@ from service.redaction import SECRETS
 from service.sanitise.policies import Instructions, Secrets
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-# scripts/graph-memory names that of its checkout. Then the folder's own is not read: one that came
-# with somebody's repository could have the checkout's key sent to another host.
+# That of the checkout alone for its script: one of a folder could send the key to another host.
 ENV_FILE = os.environ.get("GRAPH_MEMORY_ENV_FILE", ".env")
 # Where containers find secrets as files: memory_api_key, memory_embedding_api_key.
 SECRETS_FOLDER = Path("/run/secrets")
