@@ -225,7 +225,7 @@ async def test_what_is_wrong_is_said_with_what_to_do(connect: Connect) -> None:
     wrong: dict[str, tuple[str, dict[str, Any]]] = {
         "qery: Extra inputs": ("memory_search", {"query": "a", "qery": "b"}),
         "less than or equal to 20": ("memory_search", {"query": "a", "limit": 1000}),
-        "give `id` or `path`": ("memory_get", {}),
+        "give either `id` or `path`": ("memory_get", {}),
         "There is no memory with id": ("memory_get", {"id": "nope"}),
         "id: an id is one word": ("memory_get", {"id": ""}),
         "as a search gives it": ("memory_get", {"id": f"{'0' * 32}/lineage"}),

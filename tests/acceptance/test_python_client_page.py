@@ -26,7 +26,12 @@ def run(example: str, service: RunningService) -> dict[str, Any]:
 def test_the_examples_store_and_find(
     service: RunningService, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    waiting, awaited = EXAMPLES
+    waiting, awaited, naming = EXAMPLES
     run(waiting, service)
     assert "JR's code phrase is blue bunny." in capsys.readouterr().out
     assert run(awaited, service)["answer"]["receipt"]["took_ms"] > 0
+    body = {"text": "Ask Mina.", "trust_tier": "quarantined"}
+    key = service.client.post("/memories", json=body).json()["id"]
+    capsys.readouterr()
+    run(naming, service)
+    assert key in capsys.readouterr().out.split()

@@ -92,7 +92,7 @@ async def test_what_a_session_was_given_last_is_what_no_copy_is_told_of(
     told = await opened.push(*texts)
     copies = [(await opened.push(text, source_ref=f"copy of {text}"))[0] for text in texts]
     assert await _refined(_refiner(opened, 2, without=told), copies) == []
-    monkeypatch.setattr(refining, "_MOST_TOLD", 1)
+    monkeypatch.setattr(refining, "MOST_TOLD", 1)
     assert await _refined(_refiner(opened, 2, without=told), copies) == copies[1:]
 
 
