@@ -154,6 +154,7 @@ class _TokenReader:
         self._header_cells: list[str] = []
 
     def read(self, token: Token) -> None:
+        """Take in the next token; `levels[0]` and `passages` have what is closed so far."""
         if token.nesting > 0:
             self._opened.append(token)
             self.levels.append([])
