@@ -21,6 +21,7 @@ from service.opening import open_parts
 from service.settings import Settings
 from service.store.database import record
 from tests.servers.running import free_port, running_service
+from tests.servers.stranger import stranger
 
 pytestmark = pytest.mark.anyio
 
@@ -172,3 +173,32 @@ async def test_a_service_that_holds_another_store_is_told(
         # What answers something else is no service of ours.
         assert await _count(settings.model_copy(update={"port": 0})) == (True, 0)
         assert "holds another store" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("told", "seconds_a_byte"),
+    [
+        (b'{"status": "alive"}' + b" " * 10_000_000, 0.0),
+        (b"[" * 200_000, 0.0),
+        (b"\xff{", 0.0),
+        (b'"alive"', 0.0),
+        (b'{"status": "alive"}', 0.2),
+    ],
+    ids=["long", "deep", "no text", "another", "dripping"],
+)
+async def test_what_answers_something_else_or_slowly_is_no_service_of_ours(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, told: bytes, seconds_a_byte: float
+) -> None:
+    with stranger(200, told, seconds_a_byte) as url:
+        settings = _settings(tmp_path, port=int(url.rpartition(":")[2]))
+        assert await _count(settings) == (True, 0)
+    assert "holds another store" not in caplog.text
+
+
+async def test_what_answers_as_a_service_does_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with stranger(200, b'{"status": "alive"}') as url:
+        settings = _settings(tmp_path, port=int(url.rpartition(":")[2]))
+        assert await _count(settings) == (True, 0)
+    assert "holds another store" in caplog.text
