@@ -72,6 +72,11 @@ async def by_names(
     return list(dict.fromkeys(every))[:limit]
 
 
+async def by_times(engine: Engine, spans: Sequence[Filters], limit: int) -> list[str]:
+    """Return the newest memories of each time: neither words nor meaning need lead to them."""
+    return [one for span in spans for one in await engine.latest(span, limit)]
+
+
 async def by_concepts(
     engine: Engine, seeds: Sequence[Scored], filters: Filters, limit: int, caps: Mapping[str, int]
 ) -> list[Scored]:

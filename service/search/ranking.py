@@ -19,7 +19,7 @@ from service.index.engine import Engine
 from service.index.evidence import Question
 from service.index.numbered import Hits, NumberedEngine
 from service.records import Filters, Scored, Vector
-from service.search.candidates import by_concepts, by_names, by_words, direct_lists
+from service.search.candidates import by_concepts, by_names, by_times, by_words, direct_lists
 from service.search.fusion.confidence import Certainty, certainty_of_ranks
 from service.search.fusion.rrf import Fused, fuse
 from service.search.fusion.score_fusion import SPARE, fuse_by_score
@@ -52,8 +52,8 @@ ByWords = tuple[Hits, Mapping[int, int]]
 class Looks:
     """What is there before a turn: found by words and by meaning, the question with its vector.
 
-    Memories are those of `engine`; `named` mention what the question names; `caps` as in
-    by_concepts.
+    Memories are those of `engine`; `named` mention what the question names, or happened when it
+    says and asks for no more; `caps` as in by_concepts.
     """
 
     engine: NumberedEngine
@@ -136,12 +136,16 @@ async def first_looks(searcher: Searcher, query: SearchQuery, stages: Stages) ->
     direct, agents = max(_CANDIDATES, query.limit), query.filters.agents
     engine = await searcher.engine.numbered(agents)
     async with _asked_to_embed(searcher, query, stages) as embedded:
-        by_words = await _by_text(engine, query, direct, stages)
         moments = await moments_named(searcher.engine, query.text, query.filters)
-        question = await read_texts(len(query.text), Question.read, query.text, None)
+        dates = moments.dates if moments else None
+        text = query.text if dates is None else dates
+        by_words = await _by_text(engine, query, text, direct, stages)
+        question = await read_texts(len(text), Question.read, text, None)
         caps, named = await caps_of(searcher, agents), list[str]()
         if query.weights.get("text", 0) > 0:
             named = await by_names(searcher.engine, question, agents, _CANDIDATES, caps)
+        if moments and dates is not None:
+            named += await by_times(searcher.engine, moments.within[:_SPANS], direct)
         vector, missing = await embedded
     near = await _by_vector(engine, query, vector, direct, stages)
     question = replace(question, vector=vector)
@@ -210,7 +214,7 @@ async def _by_rank(searcher: Searcher, query: SearchQuery, stages: Stages) -> An
     direct = max(_DIRECT, query.limit)
     engine = await searcher.engine.numbered(query.filters.agents)
     async with _asked_to_embed(searcher, query, stages) as embedded:
-        text, _ = await _by_text(engine, query, direct, stages)
+        text, _ = await _by_text(engine, query, query.text, direct, stages)
         vector, missing = await embedded
     near = await _by_vector(engine, query, vector, direct, stages)
     async with searcher.turns:
@@ -254,12 +258,12 @@ async def _fuse_by_rank(
 
 
 async def _by_text(
-    engine: NumberedEngine, query: SearchQuery, limit: int, stages: Stages
+    engine: NumberedEngine, query: SearchQuery, text: str, limit: int, stages: Stages
 ) -> ByWords:
     if query.weights.get("text", 0) <= 0:
         return Hits(), {}
     with stages.measured("text"):
-        return await by_words(engine, query.text, query.filters, limit)
+        return await by_words(engine, text, query.filters, limit)
 
 
 async def _embedded(searcher: Searcher, query: SearchQuery, stages: Stages) -> Embedded:

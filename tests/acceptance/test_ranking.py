@@ -220,3 +220,60 @@ def test_one_memory_is_enough(client: httpx.Client) -> None:
     found = _search(client, "which one", agent="lonely", limit=100)
     assert [hit["content"] for hit in found["results"]] == ["The only one."]
     assert 0 <= found["confidence"] <= 1
+
+
+@pytest.fixture(scope="module")
+def diary(client: httpx.Client) -> httpx.Client:
+    """Yield the client, with an entry of each of fifteen days, and notes that say "last week"."""
+    memories: list[Json] = [
+        {
+            "text": f"Day {day}: {work}.",
+            "agent": "diary",
+            "occurred_at": f"2026-01-{day:02}T10:00:00Z",
+        }
+        for day, work in enumerate(
+            ("the gate got new hinges", "the oak lost a branch", "honey was bottled") * 5, start=5
+        )
+    ]
+    memories += [
+        {"text": text, "agent": "diary", "occurred_at": "2026-01-30T10:00:00Z"}
+        for text in (
+            "What happened in an incident is written down within two days.",
+            "On Monday we look at what happened last week and what we did yesterday.",
+        )
+    ]
+    answer = client.post("/memories/batch", json={"memories": memories})
+    assert answer.json()["created"] == len(memories), answer.text
+    return client
+
+
+@pytest.mark.parametrize(
+    ("question", "days"),
+    [
+        ("What happened on Wednesday?", {14}),
+        ("what did we do last week?", {5, 6, 7, 8, 9, 10, 11}),
+        ("Anything new since Tuesday?", {13, 14, 15}),
+        ("What happened on January 9?", {9}),
+        ("어제 무슨 일이 있었어?", {14}),
+    ],
+)
+def test_what_asks_for_no_more_than_a_time_is_answered_by_what_happened_then(
+    diary: httpx.Client, question: str, days: set[int]
+) -> None:
+    wish: Json = {"agent": "diary", "as_of": "2026-01-15T12:00:00Z"}
+    for weights in ({}, {"vector": 0}):
+        found = _search(diary, question, weights=weights, limit=20, **wish)
+        first = [hit for hit in found["results"] if "time_alone" in hit["signals"]]
+        assert found["results"][: len(first)] == first
+        assert {int(hit["content"].split(":")[0][4:]) for hit in first} == days
+        if not weights:
+            assert found["confidence"] > 0.8
+
+
+def test_a_time_of_which_nothing_is_known_is_answered_without_confidence(
+    diary: httpx.Client,
+) -> None:
+    wish: Json = {"agent": "diary", "as_of": "2026-02-20T12:00:00Z"}
+    found = _search(diary, "What happened yesterday?", **wish)
+    assert all("time_alone" not in hit["signals"] for hit in found["results"])
+    assert found["confidence"] < 0.2

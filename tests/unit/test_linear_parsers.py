@@ -69,6 +69,7 @@ GIVEN: Final[dict[str, dict[str, Any]]] = {
     "service.text.snippets.snippet_of": {"question": "a blue 1 가 bunny"},
     "service.search.times.time_words.find_time_words": {"today": date(2026, 2, 13)},
     "service.search.times.times.times_named": {"now": NOW},
+    "service.search.times.times_alone.dates_alone": {"spans": times_named("in June 2025", NOW)},
     "service.consolidate.summary.refs.week_ref": {"moment": NOW},
     "service.consolidate.summary.summaries.summarise": {
         "ref": "week", "originals": [], "budget_tokens": 200, "names": {},

@@ -64,6 +64,13 @@ class Certainty:
         total = math.fsum(w * value for w, value in zip(self._weights, values, strict=True))
         return round(1 / (1 + math.exp(-total)), 4)
 
+    def of_time(self, is_held: bool) -> "Certainty":
+        """Return the certainty of a question that asks for a time alone, and whether it is held.
+
+        What such a question's words are near to in meaning says nothing of that time.
+        """
+        return Certainty(None, 1.0 if is_held else 0.0, self.margin)
+
     @property
     def _weights(self) -> tuple[float, ...]:
         if self.speaker is not None:

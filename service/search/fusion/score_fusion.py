@@ -18,6 +18,7 @@ from service.search.fusion.scoring import Scale, Scores, SignalValues
 from service.search.signals.features import REACH
 from service.search.signals.registry import BONUSES, SIGNALS, weights_of
 from service.search.signals.signal import Candidates, Signal
+from service.search.signals.time_alone import TIME_ALONE
 from service.stages import Stages
 
 # Neighbours in time of the best hits by words and by meaning are candidates themselves.
@@ -184,4 +185,8 @@ class _Fusion:
             )
             for hit, place in enumerate(best)
         ]
-        return fused, certainty_of(values, best, [final[place] for place in best])
+        certainty = certainty_of(values, best, [final[place] for place in best])
+        if TIME_ALONE.applies(self.candidates):
+            is_held = any(TIME_ALONE.name in first.get(place, ()) for place in best)
+            certainty = certainty.of_time(is_held)
+        return fused, certainty

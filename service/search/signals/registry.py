@@ -14,6 +14,7 @@ from service.search.signals.speaker import SPEAKER
 from service.search.signals.text import TEXT
 from service.search.signals.text_context import TEXT_CONTEXT
 from service.search.signals.text_far_context import TEXT_FAR_CONTEXT
+from service.search.signals.time_alone import TIME_ALONE
 from service.search.signals.vector import VECTOR
 from service.search.signals.vector_context import VECTOR_CONTEXT
 
@@ -28,7 +29,7 @@ SIGNALS: Final[tuple[Signal, ...]] = (
     NAMED,
     SPEAKER,
 )
-BONUSES: Final[tuple[Bonus, ...]] = (PHRASE, TIME)
+BONUSES: Final[tuple[Bonus, ...]] = (PHRASE, TIME, TIME_ALONE)
 
 # What each signal counts, by its name.
 WEIGHTS: Final[Mapping[str, float]] = {signal.name: signal.weight for signal in SIGNALS}

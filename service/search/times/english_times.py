@@ -198,6 +198,10 @@ def _last_named(match: re.Match[str], today: date) -> Reading:
     return periods.latest_month(before_this_month, _MONTHS.index(word[:3].lower()) + 1), "firm"
 
 
+def _before_last(match: re.Match[str], today: date) -> Reading:
+    return periods.before(today, cast("Unit", match["unit"].lower()), 2), "firm"
+
+
 def _this(match: re.Match[str], today: date) -> Reading:
     word = match["unit"].lower()
     if word in SEASONS:
@@ -231,6 +235,7 @@ ENGLISH: Final = table(
     (rf"(?<![\w.,])(?<!\bhalf ){_COUNT}{_UNIT}\s+ago\b", _ago),
     ((rf"\b(?P<word>last|past|previous)\s+(?:{_COUNT})?"
      r"(?P<unit>day|weekend|week|month|quarter|year)(?P<plural>s)?\b(?!\s+of\b|-)"), _last_unit),
+    (r"\bthe\s+(?P<unit>week|weekend|month|quarter|year)\s+before\s+last\b", _before_last),
     (rf"\b(?:last|this\s+past|past)\s+(?:{_WEEKDAY}|{_SEASON}|{_MONTH})\b(?!\s+of\b|-|\s*\d)",
      _last_named),
     ((r"\bthis\s+(?P<unit>week|weekend|month|quarter|year|morning|afternoon|evening|spring|summer"

@@ -10,6 +10,7 @@ from service.index.engine import Engine
 from service.index.numbered import NumberedEngine
 from service.records import Filters
 from service.search.times.times import Span, anchor_named, times_named
+from service.search.times.times_alone import dates_alone
 
 # What happened is often written down some days later ("last weekend we …").
 _TOLD_WITHIN: Final = timedelta(days=7)
@@ -22,10 +23,14 @@ _LAST: Final = datetime.max.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """The filters of memories within the times a question names, and soon after them."""
+    """The filters of memories within the times a question names, and soon after them.
+
+    `dates` is told of a question that asks for nothing but what there was then: see dates_alone.
+    """
 
     within: tuple[Filters, ...]
     soon_after: tuple[Filters, ...]
+    dates: str | None = None
 
 
 async def moments_named(engine: Engine, text: str, filters: Filters) -> Moments | None:
@@ -41,12 +46,14 @@ async def moments_named(engine: Engine, text: str, filters: Filters) -> Moments 
     newest = await engine.newest(replace(filters, without_automatic=False))
     if filters.as_of is None and newest is not None and now - newest > _LEFT_ALONE:
         now = newest
-    spans = times_named(text, now) or await _around_anchor(engine, text, filters)
+    spans = times_named(text, now)
+    dates = dates_alone(text, spans)
+    spans = spans or await _around_anchor(engine, text, filters)
     if not spans:
         return None
     within = [_bounded(filters, span, timedelta(0)) for span in spans]
     later = [_bounded(filters, span, _TOLD_WITHIN) for span in spans]
-    return Moments(tuple(within), tuple(later))
+    return Moments(tuple(within), tuple(later), dates)
 
 
 async def visible_within(

@@ -61,13 +61,14 @@ def test_a_month_is_a_filter_and_a_week_more_for_what_was_told_later() -> None:
     assert found == Moments(
         (Filters(since=day("2024-06-01"), until=end),),
         (Filters(since=day("2024-06-01"), until=end + WEEK),),
+        "in June 2024",
     )
 
 
 def test_the_bounds_of_the_request_hold_too() -> None:
     found = named("What happened in June 2024?", since=day("2024-06-10"), until=day("2024-06-20"))
     within = Filters(since=day("2024-06-10"), until=day("2024-06-20"))
-    assert found == Moments((within,), (within,))
+    assert found == Moments((within,), (within,), "in June 2024")
 
 
 def test_a_store_left_alone_is_asked_from_its_end() -> None:

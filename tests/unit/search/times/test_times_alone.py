@@ -1,0 +1,71 @@
+"""Questions that ask for what a time held and for nothing else."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from service.search.times.times import times_named
+from service.search.times.times_alone import dates_alone
+
+NOW = datetime(2026, 2, 13, 15, tzinfo=UTC)
+
+
+def alone(question: str) -> str | None:
+    return dates_alone(question, times_named(question, NOW))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What happened yesterday?",
+        "what did we do last week",
+        "What did I do on Friday?",
+        "What's new since Wednesday?",
+        "yesterday",
+        "Anything new this week?",
+        "catch me up on the last 3 days",
+        "Summarize the week before last",
+        "What did we talk about two days ago?",
+        "What have you been working on this month?",
+        "what changed between Monday and Wednesday",
+        "지난주에 무슨 일이 있었어?",
+        "어제 뭐 했지?",
+        "昨天发生了什么？",
+        "上周我们做了什么",
+    ],
+)
+def test_what_asks_for_no_more_than_a_time_is_looked_for_without_words(question: str) -> None:
+    assert alone(question) == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "dates"),
+    [
+        ("What happened on 2026-01-19?", "on 2026-01-19"),
+        ("what happened on November 19", "on November 19"),
+        ("What did we do in May 2023 and last week?", "in May 2023"),
+        ("1월 19일에 무슨 일이 있었나요?", "1월 19일에"),
+    ],
+)
+def test_a_date_may_stand_in_a_text(question: str, dates: str) -> None:
+    assert alone(question) == dates
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What happened to the pump yesterday?",
+        "What did Ann do last week?",
+        "What did we decide last week?",
+        "Which tasks are left for today?",
+        "Can we deploy on Friday?",
+        "What happened?",
+        "What happened after the outage?",
+        "",
+        "지난주에 회의에서 무슨 일이 있었어?",
+        "昨天服务器发生了什么？",
+        "What happened yesterday? " + "So " * 70,
+    ],
+)
+def test_what_asks_for_more_or_names_no_time_is_not(question: str) -> None:
+    assert alone(question) is None
