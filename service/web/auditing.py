@@ -60,8 +60,10 @@ class Auditing:
         try:
             await self.app(scope, receive, noted)
         finally:
-            if _is_recorded(scope, status, reads=audit.mode == "all"):
-                for entry in _entries(scope, status, bytes(answer), parts[Keyring]):
+            told = _read(answer)
+            changes = _changes(scope) and not _is_dry(told)
+            if _is_recorded(scope, status, changes=changes, reads=audit.mode == "all"):
+                for entry in _entries(scope, status, told, parts[Keyring]):
                     audit.add(entry)
 
 
@@ -82,15 +84,28 @@ def _outcome(scope: Scope, status: int) -> Outcome:
     return "denied" if is_at_door else outcome_of(status)
 
 
-def _is_recorded(scope: Scope, status: int, *, reads: bool) -> bool:
-    if _outcome(scope, status) == "denied" or _changes(scope):
+def _read(answer: bytearray) -> dict[str, Any]:
+    """Return what was answered; nothing of one that is no object, or too long."""
+    with suppress(orjson.JSONDecodeError):
+        told = orjson.loads(answer) if answer else None
+        return told if isinstance(told, dict) else {}
+    return {}
+
+
+def _is_dry(told: dict[str, Any]) -> bool:
+    """Return whether it was only told what would be done; a plan that was made is kept."""
+    return told.get("dry_run") is True and told.get("plan") is None
+
+
+def _is_recorded(scope: Scope, status: int, *, changes: bool, reads: bool) -> bool:
+    if _outcome(scope, status) == "denied" or changes:
         return True
     # A HEAD is answered without what it would have told.
     is_told = reads and scope["method"] != "HEAD"
     return is_told and _operation(scope) not in {None, *OPEN}
 
 
-def _entries(scope: Scope, status: int, answer: bytes, keyring: Keyring) -> Iterable[Entry]:
+def _entries(scope: Scope, status: int, told: dict[str, Any], keyring: Keyring) -> Iterable[Entry]:
     """Yield the line of a request; of one for several agents a line for each."""
     address = scope["client"][0] if scope.get("client") else None
     outcome = _outcome(scope, status)
@@ -98,7 +113,9 @@ def _entries(scope: Scope, status: int, answer: bytes, keyring: Keyring) -> Iter
     entry = Entry.of(who, status, address, _operation(scope) or _operation_meant(scope))
     entry = replace(entry, outcome=outcome)
     params = (nameless(value) for value in scope.get("path_params", {}).values())
-    entry = replace(entry, ids=tuple(dict.fromkeys((*params, *_ids(answer)))))
+    # A line of a dry run that names memories would say that something was done to these.
+    ids = () if _is_dry(told) else ids_in(told)
+    entry = replace(entry, ids=tuple(dict.fromkeys((*params, *ids))))
     for agent in _agents(scope, who, entry.operation):
         yield replace(entry, agent=agent)
 
@@ -138,12 +155,6 @@ def _fits(template: str, path: str) -> bool:
         one == part or (part.startswith("{") and one)
         for part, one in zip(parts, given, strict=True)
     )
-
-
-def _ids(answer: bytes) -> Iterable[str]:
-    with suppress(orjson.JSONDecodeError):
-        return list(ids_in(orjson.loads(answer))) if answer else ()
-    return ()
 
 
 def _agents(scope: Scope, who: Caller, operation: str | None) -> Sequence[str | None]:
