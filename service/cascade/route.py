@@ -10,8 +10,8 @@ from pydantic import Field
 from service.cascade.coverage import covering
 from service.errors import AgentNotReadable, AgentUnknown, Unavailable
 from service.field_types import WHOLE, Flag, Label, Question, Text
-from service.projects.project_fields import InBody, identity_of
-from service.projects.registry import find_scope
+from service.projects.place import scope_named
+from service.projects.project_fields import InBody
 from service.projects.switched_off import SwitchedOff
 from service.search.hybrid import Hit, SearchResult, hybrid_search
 from service.search.searcher import Searcher, SearchQuery
@@ -167,8 +167,7 @@ def _of_memories(tier: Tier, result: SearchResult) -> _Found:
 
 async def _focus(searcher: Searcher, request: CascadeRequest) -> list[str]:
     """Return the parts of what is in focus, of the project and of the session."""
-    identity = identity_of(request.project)
-    scope = await find_scope(searcher.db, request.agent, identity) if identity else None
+    scope = await scope_named(searcher.db, request.agent, request.project)
     session = request.asking.name if request.asking else None
     places = [Place(request.agent, scope)]
     if session:

@@ -8,8 +8,8 @@ from pydantic import Field, StringConstraints
 
 from service.field_types import OwnAgent, Text
 from service.fixes.fixes import find_fix
-from service.projects.project_fields import InBody, identity_of
-from service.projects.registry import find_scope
+from service.projects.place import scope_named
+from service.projects.project_fields import InBody
 from service.projects.switched_off import SwitchedOff, refuse_switched_off
 from service.web.declared import problems
 from service.web.fields import Strict, body_example, own_agent
@@ -59,8 +59,7 @@ class FixAnswer:
 @router.post("/lookup", operation_id="lookup_fix", responses=problems(SwitchedOff))
 async def post_lookup(db: TheDatabase, request: LookupRequest) -> FixAnswer:
     """Find what was done about the same error before, by what it says but for paths and numbers."""
-    identity = identity_of(request.project)
-    scope = await find_scope(db, request.agent, identity) if identity else None
+    scope = await scope_named(db, request.agent, request.project)
     await refuse_switched_off(db, request.agent, scope, None)
     fix = await find_fix(db, request.agent, scope, request.output, request.command)
     if fix is None:

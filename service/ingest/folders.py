@@ -144,11 +144,13 @@ def why_unread(folder: Folder) -> str | None:
 def paths_inside(folders: Sequence[Folder], paths: Sequence[str]) -> list[Path]:
     """Return paths below the configured folders; relative ones are tried in each folder.
 
-    Raises PathOutsideSources for a path that leads out, by `..` or by a link, or is not there.
+    First of all one is a name such as files have in answers: "vault/a.md" lies in the folder that
+    has this prefix. Raises PathOutsideSources for a path that leads out, by `..` or by a link, or is not there.
     """
     inside = []
     for text in paths:
-        candidates = [_existing(folder.path, text) for folder in folders]
+        named = [_existing(one.path, rest) for one in folders if (rest := _below(one, text))]
+        candidates = named + [_existing(folder.path, text) for folder in folders]
         found = next((path for path in candidates if path and _lies_in(path, folders)), None)
         if found is None:
             # One text for what is not there and what lies outside: nobody learns what is outside.
@@ -258,6 +260,12 @@ def _link_problem(path: Path, folder: Path) -> str | None:
     if not target.is_relative_to(folder):
         return "a link that leads out of its folder; it is not followed."
     return None
+
+
+def _below(folder: Folder, name: str) -> str | None:
+    """Return a name without the prefix of a folder, "." for the folder; None for another's."""
+    rest = f"{name}/".removeprefix(folder.prefix).rstrip("/")
+    return (rest or ".") if folder.prefix and f"{name}/".startswith(folder.prefix) else None
 
 
 def _existing(folder: Path, text: str) -> Path | None:

@@ -9,9 +9,8 @@ from pydantic import Field, JsonValue, model_validator
 
 from service.errors import WriteConflict
 from service.field_types import Label, OwnAgent
-from service.projects.place import written_under
-from service.projects.project_fields import InBody, InQuery, identity_of
-from service.projects.registry import find_scope
+from service.projects.place import scope_named, written_under
+from service.projects.project_fields import InBody, InQuery
 from service.projects.switched_off import (
     MOST,
     OptOut,
@@ -132,8 +131,7 @@ async def delete_opt_out(
     db: TheDatabase, parameters: Annotated[OptInParameters, Query()]
 ) -> Response:
     """Switch memory on again; where it is on, nothing happens."""
-    identity = identity_of(parameters.project)
-    scope = await find_scope(db, parameters.agent, identity) if identity else None
+    scope = await scope_named(db, parameters.agent, parameters.project)
     for one in (
         OptOut(parameters.agent, scope=scope),
         OptOut(parameters.agent, session=parameters.session),

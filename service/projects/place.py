@@ -22,6 +22,12 @@ class Where:
     scope: str | None
 
 
+async def scope_named(db: Database, agent: str, project: ProjectFields | str | None) -> str | None:
+    """Return the scope of a project, known or not; None of none. Nothing is written."""
+    identity = identity_of(project)
+    return await find_scope(db, agent, identity) if identity else None
+
+
 @asynccontextmanager
 async def written_under(
     db: Database, agent: str, project: ProjectFields | str | None
@@ -63,7 +69,6 @@ class PlaceParameters(Strict):
 
     async def found(self, db: Database, session: str | None = None) -> str | None:
         """Return the scope of the project, None where none is named; raises SwitchedOff."""
-        identity = identity_of(self.project)
-        scope = await find_scope(db, self.agent, identity) if identity else None
+        scope = await scope_named(db, self.agent, self.project)
         await refuse_switched_off(db, self.agent, scope, session)
         return scope

@@ -9,9 +9,8 @@ from pydantic import Field
 
 from service.errors import WriteConflict
 from service.field_types import WHOLE, Flag, OwnAgent
-from service.projects.place import PlaceParameters
-from service.projects.project_fields import InBody, identity_of
-from service.projects.registry import find_scope
+from service.projects.place import PlaceParameters, scope_named
+from service.projects.project_fields import InBody
 from service.projects.switched_off import SwitchedOff, refuse_switched_off
 from service.reflect.reflecting import HotEntry, Period, Reflection, apply, read_hot, reflect
 from service.reflect.report import hot_text, report_of
@@ -164,8 +163,7 @@ async def post_reflect(
     hot memory is bounded: the least valuable leaves first. Nothing untrusted comes in.
     """
     stages = Stages()
-    identity = identity_of(request.project)
-    scope = await find_scope(searcher.db, request.agent, identity) if identity else None
+    scope = await scope_named(searcher.db, request.agent, request.project)
     await refuse_switched_off(searcher.db, request.agent, scope, None)
     until = datetime.now(UTC)
     period = Period(request.agent, scope, until - timedelta(days=request.days), until)

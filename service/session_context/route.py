@@ -7,8 +7,9 @@ from fastapi import Body, Query
 from pydantic import Field
 
 from service.field_types import WHOLE, Label, OwnAgent
+from service.projects.place import scope_named
 from service.projects.project_fields import InBody, InQuery, identity_of
-from service.projects.registry import find_scope, register_to_tell
+from service.projects.registry import register_to_tell
 from service.projects.switched_off import SwitchedOff, refuse_switched_off
 from service.search.searcher import Searcher
 from service.session_context.packing import Budget, PackedSection
@@ -142,8 +143,7 @@ async def get_session_context(
     parameters: Annotated[SessionContextParameters, Query()],
 ) -> SessionContext:
     """Do the same for curl and a browser; nothing is noted."""
-    identity = identity_of(parameters.project)
-    scope = await find_scope(searcher.db, parameters.agent, identity) if identity else None
+    scope = await scope_named(searcher.db, parameters.agent, parameters.project)
     await refuse_switched_off(searcher.db, parameters.agent, scope, parameters.session)
     place, stages = Place(parameters.agent, scope, parameters.session), Stages()
     told = await look(searcher, given, place, parameters.source, parameters.budget)

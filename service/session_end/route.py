@@ -11,9 +11,8 @@ from pydantic import Field
 from service.access.caller import caller
 from service.errors import QuotaFull, WriteConflict
 from service.field_types import Flag, Label, OwnAgent
-from service.projects.place import Where, written_under
-from service.projects.project_fields import InBody, identity_of
-from service.projects.registry import find_scope
+from service.projects.place import Where, scope_named, written_under
+from service.projects.project_fields import InBody
 from service.projects.switched_off import SwitchedOff, refuse_switched_off
 from service.search.searcher import Searcher
 from service.session_end.ending import Part, end, weigh
@@ -114,8 +113,7 @@ async def post_session_end(
 async def _under(db: Database, request: SessionEndRequest) -> AsyncIterator[Where]:
     """Have it done under the project's scope; a dry run notes nothing of the project."""
     if request.dry_run:
-        identity = identity_of(request.project)
-        yield Where(await find_scope(db, request.agent, identity) if identity else None)
+        yield Where(await scope_named(db, request.agent, request.project))
         return
     async with written_under(db, request.agent, request.project) as where:
         yield where

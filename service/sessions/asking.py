@@ -10,8 +10,7 @@ from pydantic import Field
 from service.access.caller import caller
 from service.field_types import Flag
 from service.kinds import AUTOMATIC
-from service.projects.project_fields import identity_of
-from service.projects.registry import find_scope
+from service.projects.place import scope_named
 from service.projects.switched_off import refuse_any_switched_off
 from service.records import Filters, Memory
 from service.sessions.given import Given
@@ -58,8 +57,8 @@ class AskingFields(FilterFields):
         asked about; Forbidden for a project that is none of the key's scopes, as nothing of it
         would be found.
         """
-        identity = identity_of(getattr(self, "project"))  # noqa: B009 - of bodies and queries
-        project = await find_scope(db, self.agent, identity) if identity else None
+        named = getattr(self, "project")  # noqa: B009 - of bodies and queries
+        project = await scope_named(db, self.agent, named)
         if project is not None:
             caller().check_scope(project, "Leave out `project`, and name one of them as `scope`.")
         filters = self.filters(agents)

@@ -224,6 +224,21 @@ def test_relative_and_whole_paths_lead_inside(tmp_path: Path, notes: Path) -> No
     ]  # fmt: skip
 
 
+def test_a_name_that_answers_tell_leads_inside(tmp_path: Path, notes: Path) -> None:
+    vault = _folder(tmp_path / "vault", "b.md")
+    folders = configured_folders([notes, vault])
+    _folder(notes / "vault", "b.md")
+    [name] = [found.uri for found in files_in(folders) if found.path == vault / "b.md"]
+    assert name == "vault/b.md"
+    asked = [name, "vault", "vault/", "vaulted.md", "vault/../a.md"]
+    (notes / "vaulted.md").write_text("x")
+    assert paths_inside(folders, asked) == [
+        vault / "b.md", vault, vault, notes / "vaulted.md", notes / "a.md",
+    ]  # fmt: skip
+    with pytest.raises(PathOutsideSources):
+        paths_inside(folders, ["vault/../../notes-2"])
+
+
 @pytest.mark.parametrize(
     "path",
     ["../secret/key.md", "..", "/etc/passwd", "memory/../../secret", "nothing.md", "~/x.md",
