@@ -145,7 +145,8 @@ def paths_inside(folders: Sequence[Folder], paths: Sequence[str]) -> list[Path]:
     """Return paths below the configured folders; relative ones are tried in each folder.
 
     First of all one is a name such as files have in answers: "vault/a.md" lies in the folder that
-    has this prefix. Raises PathOutsideSources for a path that leads out, by `..` or by a link, or is not there.
+    has this prefix. Raises PathOutsideSources for a path that leads out, by `..` or by a link, or
+    is not there.
     """
     inside = []
     for text in paths:
