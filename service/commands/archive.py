@@ -39,7 +39,8 @@ def command(
 ) -> None:
     """Archive old daily logs and observations that nobody pinned; searches pass over them then.
 
-    All projects of the agent are meant. They stay in the store: `graph-memory search --only include_archived=true` finds them.
+    All projects of the agent are meant. They stay in the store: `graph-memory search --only
+    include_archived=true` finds them.
     """
     before = datetime.now(UTC) - timedelta(seconds=seconds_of(older_than, "--older-than"))
     choices: ListOptions = {"kinds": kind or list(_KINDS), "until": before, "limit": _PAGE}
