@@ -72,8 +72,15 @@ async def by_names(
     return list(dict.fromkeys(every))[:limit]
 
 
-async def by_times(engine: Engine, spans: Sequence[Filters], limit: int) -> list[str]:
-    """Return the newest memories of each time: neither words nor meaning need lead to them."""
+async def by_times(
+    engine: Engine, weights: Mapping[str, float], spans: Sequence[Filters], limit: int
+) -> list[str]:
+    """Return the newest memories of each time: neither words nor meaning need lead to them.
+
+    None where both weigh nothing, as nothing is found then.
+    """
+    if not any(weights.get(name, 0) > 0 for name in ("vector", "text")):
+        return []
     return [one for span in spans for one in await engine.latest(span, limit)]
 
 

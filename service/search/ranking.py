@@ -145,7 +145,8 @@ async def first_looks(searcher: Searcher, query: SearchQuery, stages: Stages) ->
         if query.weights.get("text", 0) > 0:
             named = await by_names(searcher.engine, question, agents, _CANDIDATES, caps)
         if moments and dates is not None:
-            named += await by_times(searcher.engine, moments.within[:_SPANS], direct)
+            spans = moments.within[:_SPANS]
+            named += await by_times(searcher.engine, query.weights, spans, direct)
         vector, missing = await embedded
     near = await _by_vector(engine, query, vector, direct, stages)
     question = replace(question, vector=vector)

@@ -270,6 +270,20 @@ def test_what_asks_for_no_more_than_a_time_is_answered_by_what_happened_then(
             assert found["confidence"] > 0.8
 
 
+def test_a_time_alone_finds_nothing_where_neither_words_nor_meaning_count(
+    diary: httpx.Client,
+) -> None:
+    wish: Json = {"agent": "diary", "as_of": "2026-01-15T12:00:00Z"}
+    found = _search(diary, "What happened on Wednesday?", weights={"vector": 0, "text": 0}, **wish)
+    assert found["results"] == []
+
+
+def test_a_statement_or_an_order_is_no_question_of_its_time(diary: httpx.Client) -> None:
+    wish: Json = {"agent": "diary", "as_of": "2026-01-15T12:00:00Z"}
+    found = _search(diary, "take a note today", **wish)
+    assert all("time_alone" not in hit["signals"] for hit in found["results"])
+
+
 def test_a_time_of_which_nothing_is_known_is_answered_without_confidence(
     diary: httpx.Client,
 ) -> None:

@@ -21,6 +21,14 @@ _ASKING: Final = STOP_WORDS | frozenset(
     taking talk talked talking tell thing things told took update updated updates us went work
     worked working write written wrote""".split()  # noqa: SIM905 - words, not a list
 )
+# One of these asks: "do it today" and "we talked yesterday" do not.
+_ASKS: Final = re.compile(
+    r"\b(?:what|who|where|anything|everything|news|catch|list|show|tell|recap|overview|summary"
+    r"|summari[sz]e)\b|무슨|뭐|뭘|무엇|새로운|什[么麼]|哪些",
+    re.IGNORECASE,
+)
+# Of "today's log".
+_OF_IT: Final = re.compile(r"\A['’]s\b")
 # The letters of such words in Korean and Chinese: 무슨 일이 있었어, 发生了什么.
 _ASKING_CJK: Final = re.compile(
     r"[\W무슨일이있었어나지요죠니까습생겼났뭐뭘무엇를을했한것들바뀌뀐달라졌우리내제가는은에새로운얘기"
@@ -44,7 +52,11 @@ def dates_alone(question: str, spans: Sequence[Span]) -> str | None:
         return None
     rest = question
     for span in spans:
-        rest = rest.replace(span.text, " ", 1)
+        before, _, after = rest.partition(span.text)
+        rest = f"{before} {_OF_IT.sub('', after)}"
+    # Nothing but a time asks for what it held.
+    if rest.strip() and not _ASKS.search(rest):
+        return None
     if has_cjk(rest):
         is_alone = _ASKING_CJK.fullmatch(rest) is not None
     else:
