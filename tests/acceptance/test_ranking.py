@@ -278,6 +278,13 @@ def test_a_time_alone_finds_nothing_where_neither_words_nor_meaning_count(
     assert found["results"] == []
 
 
+@pytest.mark.parametrize("wish", [{"kinds": ["decision"]}, {"scope": "other"}])
+def test_what_happened_then_passes_the_filters_too(diary: httpx.Client, wish: Json) -> None:
+    wish = {"agent": "diary", "as_of": "2026-01-15T12:00:00Z", **wish}
+    found = _search(diary, "What happened on Wednesday?", **wish)
+    assert all("Day 14" not in hit["content"] for hit in found["results"])
+
+
 def test_a_statement_or_an_order_is_no_question_of_its_time(diary: httpx.Client) -> None:
     wish: Json = {"agent": "diary", "as_of": "2026-01-15T12:00:00Z"}
     found = _search(diary, "take a note today", **wish)
