@@ -67,6 +67,7 @@ GIVEN: Final[dict[str, dict[str, Any]]] = {
     "service.text.file_names.names_file": {"path": PurePosixPath("src/app.py")},
     "service.text.yaml_blocks.read_yaml": {"fields": frozenset({"a"})},
     "service.text.snippets.snippet_of": {"question": "a blue 1 가 bunny"},
+    "service.search.times.tense.tells_an_event": {"words": "launch"},
     "service.search.times.time_words.find_time_words": {"today": date(2026, 2, 13)},
     "service.search.times.times.times_named": {"now": NOW},
     "service.search.times.times_alone.dates_alone": {"spans": times_named("in June 2025", NOW)},

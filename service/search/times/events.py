@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final, Literal
 
+from service.search.times.tense import tells_an_event
 from service.search.times.time_words import find_time_words
 
 _LONGEST_CHARACTERS: Final = 80
@@ -86,9 +87,14 @@ def find_anchor(text: str) -> Anchor | None:
             continue
         said = match["side"].lower()
         side, words = _SIDES.get(said), _told(match["words"])
-        if side and words and not (said == "since" and _REASON.search(words)):
+        if side and words and _is_an_event(said, text, match["words"]):
             return Anchor(side, words)
     return None
+
+
+def _is_an_event(side: str, text: str, words: str) -> bool:
+    """Return whether a text is asked from something that happened; "since" tells no rules."""
+    return not _REASON.search(words) if side == "since" else tells_an_event(text, words)
 
 
 def _matches(text: str) -> Iterator[re.Match[str]]:

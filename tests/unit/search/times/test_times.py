@@ -184,6 +184,16 @@ ANCHORS = {
     "迁移之前我们用什么数据库？": ("before", "迁移"),
     "我们在迁移之前用了什么": ("before", "迁移"),
     "自从我们搬到柏林以来": ("after", "我们搬到柏林"),
+    "What could John do after his basketball career?": ("after", "basketball career"),
+    "errors after the deploy": ("after", "deploy"),
+    "errors since login": ("after", "login"),
+    "what happened after login": ("after", "login"),
+    "What speed did we see before tuning?": ("before", "tuning"),
+    "notes before Ben joined the team": ("before", "Ben joined the team"),
+    "커밋 전에 뭘 했지?": ("before", "커밋"),
+    "회의 이후 결정": ("after", "회의"),
+    "上线之前用的是什么": ("before", "上线"),
+    "你提交之后需要了什么": ("after", "你提交"),
 }
 NO_ANCHOR = (
     "before June", "after 2021-03-01", "since Monday", "since then", "after all", "before that",
@@ -193,6 +203,16 @@ NO_ANCHOR = (
     "3일 전에", "얼마 전에 본", "예전에", "5월 이전에", "很久以前", "2000年之前",
     "药房技术员以前的职责",
     "\u017fince the move", "在什么之后", "", "before", "what is new?",
+    # Rules, steps and states: nothing of them is older or newer.
+    "steps before a release", "run the linter before commit", "what happens after login",
+    "what to check before the launch", "What must be done before the merge?",
+    "How do I clean up after the tests?", "install hooks before the first commit",
+    "extra step before the project gets installed", "refunds after a storm",
+    "How long does a hold last before it expires?", "who do we need to call before the demo",
+    "Does it get sorted before the merge?", "docs build before each release",
+    "non-null assertion after an optional chain", "what we need before launch",
+    "커밋 전에 뭘 해야 해?", "설치 후에 실행할 스크립트", "배포 전에 확인하는 것",
+    "提交之前要做什么", "上线之后如何回滚", "提交之前必须测试",
 )  # fmt: skip
 
 
