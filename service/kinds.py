@@ -1,4 +1,4 @@
-"""The kinds of memories, and two tags; apart: settings and commands need no more of the records."""
+"""The kinds of memories, and three tags; apart: settings and commands need no more."""
 
 from typing import Final
 
@@ -10,3 +10,5 @@ KINDS: Final = (
 IN_PASSING: Final = "in-passing"
 # The tag of a handoff that nobody wrote: it repeats what a session asked last, and answers nothing.
 AUTOMATIC: Final = "automatic"
+# The tag of what its document says does not hold any more: it counts less than what does.
+OUTDATED: Final = "outdated"

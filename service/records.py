@@ -68,13 +68,15 @@ class Memory(Metadata):
         """The headings it stands below, its title among them, the outermost first, each once.
 
         The name of its file is the first, where no heading says what the text is about. A record of
-        a decision is called by the heading above its `Decision`, which is left out.
+        a decision is called by the heading above its `Decision`, which is left out. "Postgres
+        (superseded)" is that heading too, with its status.
         """
-        path = self.heading_path
-        above = path[: path.index(self.title)] if self.title in path else path
+        path, title = self.heading_path, self.title
+        own = (at for at, one in enumerate(path) if title == one or title.startswith(f"{one} ("))
+        above = path[: next(own, len(path))]
         file = PurePosixPath(self.source.uri or "").stem
         named = [one for one in self.search_headings if one == file]
-        every = (*named, *above, self.title, *self.search_headings)
+        every = (*named, *above, title, *self.search_headings)
         return tuple(dict.fromkeys(filter(None, every)))
 
     @classmethod

@@ -1,8 +1,8 @@
-"""Which sections of a document tell a decision, and which stand around one; pure."""
+"""Which sections tell a decision, which stand around one, and which do not hold any more; pure."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from service.drafts.kinds import DEFAULT_PLACES, is_place_of_one_file, kind_of
@@ -21,13 +21,16 @@ _HELD: Final = frozenset(
     {"accepted", "approved", "decided", "angenommen", "akzeptiert", "beschlossen"}
     | {"aceptada", "aceptado", "aprobada", "aprobado"}
 )
+_NOT_YET: Final = frozenset(
+    {"draft", "proposed", "entwurf", "vorgeschlagen", "borrador", "propuesta", "propuesto"}
+)
 # `Superceded` is how a widespread tool writes it.
-_NOT_HELD: Final = frozenset(
-    {"draft", "proposed", "rejected", "withdrawn", "deprecated", "obsolete", "replaced"}
-    | {"superseded", "superceded", "entwurf", "vorgeschlagen", "abgelehnt", "verworfen", "ersetzt"}
-    | {"abgelöst", "veraltet", "borrador", "propuesta", "propuesto", "rechazada", "rechazado"}
+_NO_MORE: Final = frozenset(
+    {"rejected", "withdrawn", "deprecated", "obsolete", "replaced", "superseded", "superceded"}
+    | {"abgelehnt", "verworfen", "ersetzt", "abgelöst", "veraltet", "rechazada", "rechazado"}
     | {"obsoleta", "obsoleto", "reemplazada", "reemplazado", "sustituida", "sustituido"}
 )
+_NOT_HELD: Final = _NOT_YET | _NO_MORE
 _FIRST_WORD: Final = re.compile(r"[\s*_>-]{0,9}([^\W\d_]{1,40})")
 _STATUS_LINE: Final = re.compile(
     r"[\s*_>-]{0,9}(?:status|estado)[*_]{0,3}:[*_\s]{0,9}([^\W\d_]{1,40})", re.IGNORECASE
@@ -37,27 +40,42 @@ _LISTED: Final = re.compile(r"^[ \t]{0,8}(?:[-*+][ \t]|\||[0-9]{1,9}[.)][ \t])",
 _Path = tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ToldSection:
+    """A section and its kind; `is_outdated` where a status says that it does not hold any more."""
+
+    section: Section
+    kind: str
+    is_outdated: bool = False
+
+
 def told_sections(
     parsed: Document, uri: str, kind: str | None, places: Mapping[str, str]
-) -> list[tuple[Section, str]]:
+) -> list[ToldSection]:
     """Return each section with its kind: the caller's, else the front matter's, else the place's.
 
     Where that makes decisions of them, what stands around one is a note: see `is_decision`. The
     section below a heading `Decision` is called by the heading above it, which names what was
-    decided, with the status that says that it does not hold. `places` (pattern to kind) are tried
-    before the built-in table.
+    decided. What does not hold any more says in its title which status tells that: in a file of
+    decisions any, in others that of the front matter. `places` (pattern to kind) are tried before
+    the built-in table.
     """
-    if kind is not None:
-        return [(section, kind) for section in parsed.sections]
     table = (*places.items(), *DEFAULT_PLACES)
-    found = parsed.kind if parsed.kind in KINDS else kind_of(uri, table)
-    if found != _DECISION:
-        return [(section, found) for section in parsed.sections]
-    record = _Record(parsed, is_list=is_place_of_one_file(uri, table))
+    found = kind or (parsed.kind if parsed.kind in KINDS else kind_of(uri, table))
+    if kind is None and found == _DECISION:
+        record = _Record(parsed, is_list=is_place_of_one_file(uri, table))
+        return [record.told(section) for section in parsed.sections]
+    status = _last_status([parsed.status], _FIRST_WORD)
+    if status not in _NO_MORE:
+        return [ToldSection(section, found) for section in parsed.sections]
     return [
-        (record.named(section), _DECISION if record.is_decision(section) else _AROUND)
+        ToldSection(_marked(section, section.title or parsed.title, status), found, True)
         for section in parsed.sections
     ]
+
+
+def _marked(section: Section, title: str, status: str) -> Section:
+    return replace(section, title=f"{title} ({status})" if title else status)
 
 
 class _Record:
@@ -86,14 +104,17 @@ class _Record:
             return self._decides(path, len(entry))
         return not (path and _is_one_of(path[-1], _STATUS)) and not self._introduces(section)
 
-    def named(self, section: Section) -> Section:
-        """Return a section, called by the heading above it where its own is `Decision`."""
+    def told(self, section: Section) -> ToldSection:
+        """Return a section with its kind, called by the heading above it where it is `Decision`."""
         *above, own = section.heading_path or ("",)
-        if not _is_one_of(own, _DECIDING):
-            return section
-        title = above[-1] if above else self._title or section.title
+        is_deciding = _is_one_of(own, _DECIDING)
+        title = (above[-1] if above else self._title) if is_deciding else ""
+        title = title or section.title or self._title
         fault = self._fault(section.heading_path)
-        return replace(section, title=f"{title} ({fault})" if fault else title)
+        kind = _DECISION if self.is_decision(section) else _AROUND
+        if fault in _NO_MORE or (fault and is_deciding):
+            return ToldSection(_marked(section, title, fault), kind, fault in _NO_MORE)
+        return ToldSection(replace(section, title=title) if is_deciding else section, kind)
 
     def _fault(self, path: _Path) -> str | None:
         """Return the status of what is above, or of this, that lets no decision hold."""

@@ -16,6 +16,7 @@ from service.drafts.kinds import (
     occurred_at,
     type_of,
 )
+from service.kinds import OUTDATED
 from service.metadata import Metadata
 from service.moments import micros_of
 from service.names.names import file_name
@@ -26,7 +27,7 @@ from service.text.titles import text_of
 
 # Changed whenever the same text would be cut or linked in another way: every document is then
 # read anew at its next scan.
-RECIPE: Final = "10"
+RECIPE: Final = "11"
 _MOST_TITLE_CHARACTERS: Final = 200
 _HEADING_SEPARATOR: Final = "\x1e"
 
@@ -164,7 +165,9 @@ def document_drafts(
     name, told = name_of(document.uri), _date_of(document, parsed)
     sections = told_sections(parsed, document.uri, document.kind, places)
     drafts = []
-    for position, (section, kind) in enumerate(sections):
+    for position, told_section in enumerate(sections):
+        section, kind = told_section.section, told_section.kind
+        outdated = [OUTDATED] if told_section.is_outdated else []
         dated = document.occurred_at or _date_in(section.heading_path) or told
         at = occurred_at(dated, document.uri, section.clock, document.modified_at)
         title = section.title or parsed.title or name or document.uri
@@ -181,7 +184,7 @@ def document_drafts(
                 scope=document.scope or parsed.scope,
                 heading_path=_headings_above(parsed, section),
                 search_headings=_search_headings(parsed, section, name),
-                tags=tuple(dict.fromkeys([*parsed.tags, *section.tags])),
+                tags=tuple(dict.fromkeys([*parsed.tags, *section.tags, *outdated])),
                 concepts=_concepts_of(parsed, section, name),
                 source=Source(document.uri, section.line_start, section.line_end),
                 source_kind=DOCUMENT,

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from service.drafts.kinds import name_of
+from service.kinds import OUTDATED
 from service.names.names import Name, declared_name, file_name, heading_name
 from service.records import Source
 
@@ -54,15 +55,20 @@ def length_of(memories: Iterable[Written]) -> int:
 
 
 def names_in(memory: Named) -> list[Name]:
-    """Return the names a memory gives on purpose: tags, links, its file's, title and headings."""
+    """Return the names a memory gives on purpose: tags, links, its file's, title and headings.
+
+    What is outdated has nothing in common for that, and its title says so: neither is a name.
+    """
+    is_outdated = OUTDATED in memory.tags
     file = name_of(memory.source.uri or "")
     called = file_name(file) if file in memory.concepts else None
-    given = [declared_name(tag, "tag") for tag in memory.tags]
+    given = [declared_name(tag, "tag") for tag in memory.tags if tag != OUTDATED]
     links = (name for name in memory.concepts if not (called and name == file))
     given += [called, *(declared_name(name, "link") for name in links)]
     path = memory.heading_path
     given += [heading_name(h, "title" if h in path[:1] else "heading") for h in path]
-    titled = heading_name(memory.title, "title") if memory.title not in path else None
+    is_titled = memory.title not in path and not (is_outdated and path)
+    titled = heading_name(memory.title, "title") if is_titled else None
     if titled and not (called and called.slug == titled.slug):
         given.append(titled)
     return list({name.slug: name for name in given if name is not None}.values())

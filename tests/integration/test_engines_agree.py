@@ -119,7 +119,7 @@ class Chance(random.Random):
             kind=self.choice([*KINDS[:4], "handoff"]),
             type=self.choice([None, *TYPES]),
             scope=self.choice([None, "gpu", "home"]),
-            tags=self.some(["a", "b", "GPU", "automatic"], 2),
+            tags=self.some(["a", "b", "GPU", "automatic", "outdated"], 2),
             concepts=self.some(["GPU", "driver", "Anna Berg", "surreal db"], 1),
             occurred_at=self.moment(),
             session=self.choice([None, "s1", "s2"]),

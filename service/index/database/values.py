@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.index.evidence import Names, Question
+from service.kinds import OUTDATED
 
 Row = Mapping[str, Any]
 
@@ -73,6 +74,11 @@ def is_turn(rows: Sequence[Row], _told: Told) -> NDArray[np.bool_]:
     return np.array([row.get("session") is not None for row in rows], np.bool_)
 
 
+def is_outdated(rows: Sequence[Row], _told: Told) -> NDArray[np.bool_]:
+    """Return whether each memory is told not to hold any more."""
+    return np.array([OUTDATED in row["tags"] for row in rows], np.bool_)
+
+
 def votes(rows: Sequence[Row], _told: Told) -> NDArray[np.int64]:
     """Return how many said that each memory helped, and how many that it did not [row, 2].
 
@@ -88,5 +94,6 @@ VALUES: Final[Mapping[str, Value]] = {
     "mentioned_words": mentioned_words,
     "is_turn": is_turn,
     "occurred_micros": occurred_micros,
+    "is_outdated": is_outdated,
     "votes": votes,
 }

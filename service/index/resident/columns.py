@@ -78,6 +78,11 @@ class Columns:
         here = here[here < self._size]
         return here[self._is_present[here]]
 
+    def with_tag(self, tag: str, which: Which) -> Mask:
+        """Return which of these rows hold a memory with a tag."""
+        tagged: Mask = self._tag_sets.chosen(self._with_tag.get(tag, ()))[self._tags[which]]
+        return tagged
+
     def in_session(self, rows: NDArray[np.intp]) -> Mask:
         """Return which of these rows hold a memory of a session."""
         outside = self._labels["session"].codes.get(None, -1)
@@ -146,11 +151,8 @@ class Columns:
         """Make room for rows below `size`."""
         self._codes = {name: grown(column, size) for name, column in self._codes.items()}
         self._times = {name: grown(column, size) for name, column in self._times.items()}
-        self._tags = grown(self._tags, size)
-        self.subjects = grown(self.subjects, size)
-        self._is_archived = grown(self._is_archived, size)
-        self._is_source = grown(self._is_source, size)
-        self._is_present = grown(self._is_present, size)
+        for name in _OTHER_COLUMNS:
+            setattr(self, name, grown(getattr(self, name), size))
 
     def put(self, rows: Sequence[int], facts: Sequence[Facts]) -> None:
         """Write what is known of memories into their rows."""
@@ -261,10 +263,9 @@ class Columns:
         if not filters.include_archived:
             hidden = self._is_archived[which]
             mask &= ~(hidden & ~self._is_source[which]) if filters.with_sources else ~hidden
-        if filters.without_automatic and (sets := self._with_tag.get(AUTOMATIC)):
-            code = self._labels["kind"].codes.get("handoff", -1)
-            is_automatic = self._tag_sets.chosen(sets)[self._tags[which]]
-            mask &= ~(is_automatic & (self._codes["kind"][which] == code))
+        if filters.without_automatic and AUTOMATIC in self._with_tag:
+            is_handoff = self._codes["kind"][which] == self._labels["kind"].codes.get("handoff", -1)
+            mask &= ~(self.with_tag(AUTOMATIC, which) & is_handoff)
         return mask
 
     def _keep_labels(

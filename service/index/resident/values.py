@@ -16,6 +16,7 @@ from service.index.given import MOST_MEMORIES, are_looked_up, given
 from service.index.resident.agent_index import AgentIndex
 from service.index.resident.postings import MOST_COUNTED
 from service.index.resident.text import TextIndex
+from service.kinds import OUTDATED
 from service.records import Concept
 from service.text.digests import digest_of_name
 
@@ -131,6 +132,11 @@ def is_turn(index: AgentIndex, _told: Told, rows: Rows) -> NDArray[np.bool_]:
     return index.columns.in_session(rows)
 
 
+def is_outdated(index: AgentIndex, _told: Told, rows: Rows) -> NDArray[np.bool_]:
+    """Return whether each memory is told not to hold any more."""
+    return index.columns.with_tag(OUTDATED, rows)
+
+
 def votes(index: AgentIndex, _told: Told, rows: Rows) -> NDArray[np.int64]:
     """Return how many said that each memory helped, and how many that it did not [row, 2].
 
@@ -154,5 +160,6 @@ VALUES: Final[Mapping[str, Value]] = {
     "mentioned_words": mentioned_words,
     "is_turn": is_turn,
     "occurred_micros": occurred_micros,
+    "is_outdated": is_outdated,
     "votes": votes,
 }

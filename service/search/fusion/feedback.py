@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 # The most that votes may change a score, up or down, however many they are: what fits is never
 # buried, and what does not fit is never lifted to the top.
 _MOST: Final = 0.1
-# The name under which an answer tells what feedback added.
-FEEDBACK: Final = "feedback"
 
 
 def factors_of(votes: NDArray[Any]) -> Mapping[int, float]:

@@ -11,7 +11,6 @@ from service.index.numbered import NumberedEngine
 from service.records import Filters
 from service.search.fusion.confidence import Certainty, certainty_of
 from service.search.fusion.explanation import Explanation
-from service.search.fusion.feedback import FEEDBACK
 from service.search.fusion.graph_paths import SEEDS, Trail, best_trails
 from service.search.fusion.rrf import Fused, LateSignals
 from service.search.fusion.scoring import Scale, Scores, SignalValues
@@ -165,10 +164,11 @@ class _Fusion:
         for place, trail in better.items():
             final[place] = trail.worth
         # Before what comes first: nobody's votes put another memory in front of that.
-        for place, factor in scores.factors.items():
-            share = final[place] * (factor - 1)
-            scores.add_share(place, FEEDBACK, share)
-            final[place] += share
+        for name, factors in scores.factors.items():
+            for place, factor in factors.items():
+                share = final[place] * (factor - 1)
+                scores.add_share(place, name, share)
+                final[place] += share
         greatest = max(1.0, *final) if first else 1.0
         for place, shares in first.items():
             for name, share in shares.items():

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from service.index.evidence import Evidence, Floats, KeysOfRows
-from service.search.fusion.feedback import factors_of
+from service.search.fusion import feedback, outdated
 from service.search.fusion.weighing import sum_up, weigh
 from service.search.signals.features import Features
 from service.search.signals.registry import SIGNALS
@@ -20,6 +20,12 @@ from service.search.signals.registry import SIGNALS
 # How much each signal counts in a turn of a session, and in what has no neighbours [2, signal].
 _COUNTS: Final = np.array([[s.in_context for s in SIGNALS], [s.alone for s in SIGNALS]], np.float32)
 _NONE: Final[Mapping[int, int]] = MappingProxyType({})
+# What a score counts times of it, by the name under which an answer tells that, and by which value
+# of the evidence.
+_FACTORS: Final = {
+    "feedback": ("votes", feedback.factors_of),
+    "outdated": ("is_outdated", outdated.factors_of),
+}
 PLACES: Final = {signal.name: place for place, signal in enumerate(SIGNALS)}
 
 
@@ -92,7 +98,7 @@ class Scores:
     Everything is by place: the first that is added has 0. `ids` are those of the memories' numbers,
     `numbers` are those of the places and `places` those of the numbers; `bonuses` are what was
     added beside the signals, by name and place; `moments` are when they happened, in microseconds
-    since 1970; `factors` are those of feedback.
+    since 1970; `factors` are what a score counts times, by name and place.
     """
 
     def __init__(self, ids: Sequence[str]) -> None:
@@ -101,7 +107,7 @@ class Scores:
         self.places: dict[int, int] = {}
         self.total: list[float] = []
         self.moments: list[int] = []
-        self.factors: dict[int, float] = {}
+        self.factors: dict[str, dict[int, float]] = {name: {} for name in _FACTORS}
         self.bonuses: dict[str, dict[int, float]] = {}
         self._shares: list[BySignal] = []
         self._values: list[BySignal] = []
@@ -113,7 +119,10 @@ class Scores:
         self.numbers += numbers
         self.total += sum_up(shares.rows)
         self.moments += told["occurred_micros"].tolist()
-        self.factors |= {first + row: told for row, told in factors_of(told["votes"]).items()}
+        for name, (value, factors_of) in _FACTORS.items():
+            self.factors[name] |= {
+                first + row: factor for row, factor in factors_of(told[value]).items()
+            }
         self._shares.append(shares)
         self._values.append(values.by_signal)
 

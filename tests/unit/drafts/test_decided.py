@@ -49,7 +49,7 @@ Svelte, because it is small.
 def _told(text: str, uri: str = "docs/adr/0003.md") -> list[str]:
     """Return the titles of the sections that are decisions."""
     found = told_sections(parse_markdown(text), uri, None, {})
-    return [section.title for section, kind in found if kind == "decision"]
+    return [one.section.title for one in found if one.kind == "decision"]
 
 
 @pytest.mark.parametrize(
@@ -89,18 +89,56 @@ def test_of_a_record_the_decision_is_what_stands_under_that_heading(text: str, t
 )
 def test_what_is_not_decided_or_not_any_more_is_no_decision(text: str) -> None:
     assert _told(text) == []
-    assert {kind for _, kind in told_sections(parse_markdown(text), "x.md", "decision", {})} == {
+    assert {one.kind for one in told_sections(parse_markdown(text), "x.md", "decision", {})} == {
         "decision"
     }
 
 
-def test_a_decision_that_does_not_hold_says_so_in_its_title() -> None:
-    text = _NYGARD.format("Superseded by [4. Use both](0004.md)")
-    titles = [
-        section.title for section, _ in told_sections(parse_markdown(text), "adr/3.md", None, {})
+def _outdated(text: str, uri: str = "docs/adr/0003.md") -> list[tuple[str, bool]]:
+    """Return the title of each section, and whether it is told not to hold any more."""
+    found = told_sections(parse_markdown(text), uri, None, {})
+    return [(one.section.title, one.is_outdated) for one in found]
+
+
+@pytest.mark.parametrize("status", ["Superseded by [4. Use both](0004.md)", "Rejected"])
+def test_all_of_a_record_that_does_not_hold_says_so_in_its_title(status: str) -> None:
+    word = status.split(maxsplit=1)[0].lower()
+    told = dict(_outdated(_NYGARD.format(status)))
+    assert all(told.values())
+    assert {f"3. Use Postgres ({word})", f"Context ({word})"} <= told.keys()
+
+
+def test_what_is_proposed_is_no_decision_and_not_outdated() -> None:
+    told = dict(_outdated(_NYGARD.format("Proposed")))
+    assert not any(told.values())
+    assert {"3. Use Postgres (proposed)", "Context"} <= told.keys()
+
+
+def test_of_a_list_only_the_entry_that_does_not_hold_is_outdated() -> None:
+    told = _outdated(_LIST.format("What we decided."), "decisions.md")
+    assert told == [
+        ("Decisions", False),
+        ("2026-02-12 Postgres keeps the orders", False),
+        ("2026-02-14 Batches of eight (superseded)", True),
     ]
-    assert "3. Use Postgres (superseded)" in titles
-    assert "Context" in titles
+
+
+@pytest.mark.parametrize(
+    ("front_matter", "titles"),
+    [
+        ("status: deprecated", ["Gateway (deprecated)", "Retries (deprecated)"]),
+        ('status: "Superseded by v2.md"', ["Gateway (superseded)", "Retries (superseded)"]),
+        ("status: draft", ["Gateway", "Retries"]),
+        ("status: done", ["Gateway", "Retries"]),
+        ("tags: [deprecated]", ["Gateway", "Retries"]),
+    ],
+)
+def test_any_document_may_be_outdated_by_its_front_matter(
+    front_matter: str, titles: list[str]
+) -> None:
+    text = f"---\n{front_matter}\n---\n# Gateway\n\nStatus: rejected once.\n\n## Retries\n\nThree."
+    is_outdated = titles[0] != "Gateway"
+    assert _outdated(text, "notes/gateway.md") == [(title, is_outdated) for title in titles]
 
 
 _LIST = """# Decisions
@@ -152,4 +190,4 @@ def test_a_place_of_ones_own_that_names_a_file_is_a_list() -> None:
     text = "# Beschlüsse\n\nHier steht, was gilt.\n\n## Kein Redis\n\nNiemand braucht es."
     for uri, many in [("team/entscheidungen.md", 1), ("beschluss-7.md", 2)]:
         found = told_sections(parse_markdown(text), uri, None, places)
-        assert [kind for _, kind in found].count("decision") == many
+        assert [one.kind for one in found].count("decision") == many
