@@ -133,12 +133,12 @@ def _print_outcome(shown: Consolidated, done: ConsolidationStatus | None, consol
     alone = how_many(
         counts["alone"], "shares nothing and stays as it is", "share nothing and stay as they are"
     )
-    _say(
-        console,
-        f"{compacted} consolidated into {how_many(counts['groups'], 'summary', 'summaries')} "
-        f"({counts['created']:,} new), {counts['characters_before']:,} characters into "
-        f"{counts['characters_after']:,}; {alone}",
+    summaries = how_many(counts["groups"], "summary", "summaries")
+    outcome = (
+        f"{compacted} consolidated into {summaries} ({counts['created']:,} new), "
+        f"{counts['characters_before']:,} characters into {counts['characters_after']:,}"
     )
+    _say(console, f"{outcome if counts['groups'] else 'There is nothing to consolidate'}; {alone}")
     for concept in shown["concepts"][:_MOST_ROWS]:
         _say(console, f"the same thing: {concept['id']} and {', '.join(concept['merged'])}")
     for warning in told["warnings"]:

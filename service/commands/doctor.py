@@ -36,9 +36,8 @@ _FORBIDDEN: Final = 403
 # A hook comes before the line of its turn is written.
 _SLACK_SECONDS: Final = 120
 _WHY_NOT_TOLD: Final = "GET /health/ready says why to a key that is good for admin"
-_GOOD: Final = "ok"
-_BAD: Final = "wrong"
-_ODD: Final = "look"
+_BY: Final = ("and asks for no key", "and the key is good")
+_GOOD, _BAD, _ODD = "ok", "wrong", "look"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +143,7 @@ async def _of_service(
         # What answers and is another program has no cause beneath it.
         yield Finding("service", _BAD, told if error.__cause__ else error.detail)
         return
-    yield Finding("service", _GOOD, f"answers on {where}, and the key is good")
+    yield Finding("service", _GOOD, f"answers on {where}, {_BY[bool(connection.key)]}")
     async for one in _model(memory):
         yield one
     yield await _project(memory, connection.agent, program)

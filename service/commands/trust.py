@@ -11,7 +11,7 @@ from service.client.options import TrustOptions
 from service.commands.connect import connect
 from service.commands.given_options import told_as_json, with_json
 from service.commands.misused import Misused
-from service.commands.terminal import begin, console, printable
+from service.commands.terminal import answers, begin, printable
 from service.plurals import how_many
 from service.settings import Settings
 
@@ -49,26 +49,27 @@ def _change(what: Literal["quarantine", "release"], ways: Sequence[str], *, yes:
     done = asyncio.run(_ask(begin(), what, choices | {"dry_run": not yes}))
     if told_as_json(done):
         return
+    lines = answers()
     agents = ", ".join(f"{agent}: {count:,}" for agent, count in done["agents"].items())
-    console.print(
+    lines.print(
         f"{how_many(done['memories'], 'memory', 'memories')}{f' ({agents})' if agents else ''}; "
         f"{how_many(len(done['summaries']), 'summary says', 'summaries say')} something of "
         "that. Of the same senders: "
         f"{how_many(done['working_memory'], 'working memory', 'working memories')}, "
         f"{how_many(done['intents'], 'intent')}, {how_many(done['transcripts'], 'transcript')}.",
-        highlight=False,
-    )
+        highlight=False, soft_wrap=True,
+    )  # fmt: skip
     for name in dict.fromkeys(one["name"] or "unknown" for one in done["given"]):
         told = f"Given to {printable(name)} before, as far as the audit notes reads."
-        console.print(told, highlight=False, markup=False)
+        lines.print(told, highlight=False, markup=False, soft_wrap=True)
     for one in done["sessions"]:
-        console.print(
+        lines.print(
             f"Given to session {one['session']} of {one['agent']} before: {one['memories']:,} "
             f"of them, last {one['at'][:16]}.",
-            highlight=False, markup=False,
+            highlight=False, markup=False, soft_wrap=True,
         )  # fmt: skip
     if not yes:
-        console.print("Nothing was changed: add --yes to do it.", highlight=False)
+        lines.print("Nothing was changed: add --yes to do it.", highlight=False)
 
 
 def _choices(ways: Sequence[str]) -> TrustOptions:

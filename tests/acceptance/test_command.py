@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -322,13 +323,13 @@ def test_a_consolidation_from_a_shell_shows_its_plan_and_then_does_it(
     assert "2 memories would be consolidated into 1 summary (1 new)" in shown.stdout
     assert "Nothing was changed: run it again with --execute." in shown.stdout
     young = _run("consolidate", "--older-than", "5200w", **environment)
-    assert "0 memories would be consolidated" in young.stdout
+    assert "There is nothing to consolidate; 0 share nothing" in young.stdout
     wrong = _run("consolidate", "--older-than", "3x", **environment)
     assert (wrong.returncode, "write 12h, 3d or 2w" in wrong.stderr) == (2, True)
     done = _run("consolidate", "--execute", **environment)
     assert "2 memories were consolidated into 1 summary (1 new)" in done.stdout
     again = _run("consolidate", "--execute", **environment)
-    assert "0 memories would be consolidated into 0 summaries" in again.stdout
+    assert "There is nothing to consolidate; 0 share nothing" in again.stdout
     back = _run("consolidate", "--undo", _run_told(done.stdout), **environment)
     assert "The next run takes them again but for what is pinned (--pin)." in back.stdout
     done = _run("consolidate", "--execute", **environment)
@@ -342,7 +343,7 @@ def test_a_consolidation_from_a_shell_shows_its_plan_and_then_does_it(
     unknown = _run("consolidate", "--undo", run, **environment)
     assert (unknown.returncode, "was undone already" in unknown.stderr) == (1, True)
     pinned = _run("consolidate", "--execute", **environment)
-    assert "0 memories would be consolidated into 0 summaries" in pinned.stdout
+    assert "There is nothing to consolidate; 0 share nothing" in pinned.stdout
 
 
 def _run_told(told: str) -> str:
@@ -374,7 +375,10 @@ def test_a_command_ends_before_the_interpreter_does() -> None:
         "atexit.register(print, 'late');"
         "sys.argv = ['graph-memory', *sys.argv[1:]]; main()"
     )
-    for words, status, said in ((["--help"], 0, "consolidate"), (["dance"], 2, "")):
+    for words, status, said in (
+        (["--help"], 0, "consolidate"), (["--version"], 0, version("graph-memory")),
+        (["dance"], 2, ""),
+    ):  # fmt: skip
         done = subprocess.run(
             [sys.executable, "-c", code, *words], cwd=REPOSITORY, capture_output=True, text=True,
             timeout=60, check=False,
