@@ -31,6 +31,7 @@ def test_all_is_well(machine: Machine, memory: RunningService) -> None:
     subprocess.run(["git", "init", "-q", str(machine.project)], check=True)
     found = findings(machine, 0)
     assert {state for state, _ in found.values()} == {"ok"}, found
+    assert found["service"][1].endswith("and asks for no key")
     assert "memory_search" in found["mcp"][1]
     assert memory.url in found["mcp"][1]
 
@@ -117,7 +118,8 @@ def test_a_wrong_key_and_one_that_may_too_little(
         # One that may ask just as often as it takes to store and recall.
         machine.more["MEMORY_API_KEY"] = keyed.key(["read", "write"], rate=3)[1]
         found = findings(machine, 1)
-        assert found["service"][0] == "ok"
+        state, told = found["service"]
+        assert (state, told.endswith("and the key is good")) == ("ok", True)
         state, told = found["canary"]
         assert (state, "could not be forgotten" in told) == ("wrong", True), told
 
