@@ -5,7 +5,7 @@ import json
 import secrets
 import time
 from collections.abc import AsyncIterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -70,15 +70,15 @@ def command(
 async def _all(settings: Settings, name: str) -> list[Finding]:
     program = None if name == MCP else find_program(name)
     connection = Connection.read(program) if program else None
-    found = list(_installed(program, connection)) if program else []
+    found = _installed(program, connection) if program else []
     url, socket = (connection.url, None) if connection else place_of(settings)
     told = connection or Connection(url)
     where = settings.host if socket else url
     key = told.key or (settings.api_key.get_secret_value() if settings.api_key else None)
+    told = replace(told, key=key)
     async with AsyncGraphMemory(url, key=key, timeout_seconds=_SECONDS, transport=socket) as memory:
         found += [one async for one in _of_service(memory, told, program, where)]
-    is_reached = any(one.what == "service" and one.state == _GOOD for one in found)
-    if program is None and is_reached:
+    if program is None and any(one.what == "service" and one.state == _GOOD for one in found):
         found.append(await _mcp(settings, key, where))
     return found
 
