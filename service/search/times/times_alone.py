@@ -27,12 +27,20 @@ _ASKS: Final = re.compile(
     r"|summari[sz]e)\b|무슨|뭐|뭘|무엇|새로운|什[么麼]|哪些",
     re.IGNORECASE,
 )
+# So does what is written down, where nobody is told to have done or to do it: "notes from
+# yesterday", "do you remember yesterday?", but not "I took notes today".
+_ASKS_FOR: Final = re.compile(
+    r"\A(?!.*\b(?:i|we|they|he|she|take|took|taking|write|wrote|add|log it)\b).*"
+    r"\b(?:activity|diary|journal|logs?|notes?|entries|events?|memories|remember|recall|sessions?"
+    r"|conversations?|updates?|changes)\b|기억|기록|메모|记得|記得|日志|日誌|笔记|筆記",
+    re.IGNORECASE | re.DOTALL,
+)
 # Of "today's log".
 _OF_IT: Final = re.compile(r"\A['’]s\b")
 # The letters of such words in Korean and Chinese: 무슨 일이 있었어, 发生了什么.
 _ASKING_CJK: Final = re.compile(
-    r"[\W무슨일이있었어나지요죠니까습생겼났뭐뭘무엇를을했한것들바뀌뀐달라졌우리내제가는은에새로운얘기"
-    r"发發生了什么麼事情做干幹些有新变變化聊说說谈談讨討论論过過改我们們大家都还還吗嗎呢的消息进進展工作哪]*"
+    r"[\W무슨일이있었어나지요죠니까습생겼났뭐뭘무엇를을했한것들바뀌뀐달라졌우리내제가는은에새로운얘기억록메모의해보여줘"
+    r"发發生了什么麼事情做干幹些有新变變化聊说說谈談讨討论論过過改我们們大家都还還吗嗎呢的消息进進展工作哪记記得日志誌笔筆你您]*"
 )
 # What is seen alike from any day, and may stand in a text.
 _DATE: Final = re.compile(
@@ -55,7 +63,7 @@ def dates_alone(question: str, spans: Sequence[Span]) -> str | None:
         before, _, after = rest.partition(span.text)
         rest = f"{before} {_OF_IT.sub('', after)}"
     # Nothing but a time asks for what it held.
-    if rest.strip() and not _ASKS.search(rest):
+    if rest.strip() and not (_ASKS.search(rest) or _ASKS_FOR.search(rest)):
         return None
     if has_cjk(rest):
         is_alone = _ASKING_CJK.fullmatch(rest) is not None
