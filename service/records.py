@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, make_dataclass, replace
 from datetime import datetime
 from itertools import repeat
-from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple, Protocol, Self, TypeVar, get_type_hints
 
 import numpy as np
@@ -62,22 +61,6 @@ class Memory(Metadata):
     unhelpful: int = 0
     archived_at: datetime | None = None
     consolidated_into: str | None = None
-
-    @property
-    def headings(self) -> tuple[str, ...]:
-        """The headings it stands below, its title among them, the outermost first, each once.
-
-        The name of its file is the first, where no heading says what the text is about. A record of
-        a decision is called by the heading above its `Decision`, which is left out. "Postgres
-        (superseded)" is that heading too, with its status.
-        """
-        path, title = self.heading_path, self.title
-        own = (at for at, one in enumerate(path) if title == one or title.startswith(f"{one} ("))
-        above = path[: next(own, len(path))]
-        file = PurePosixPath(self.source.uri or "").stem
-        named = [one for one in self.search_headings if one == file]
-        every = (*named, *above, title, *self.search_headings)
-        return tuple(dict.fromkeys(filter(None, every)))
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:

@@ -13,7 +13,7 @@ from service.client.sessions import PlaceOptions
 from service.commands.connect import connect
 from service.commands.given_options import Form, in_form
 from service.commands.here import at_place
-from service.commands.shown import source_of
+from service.commands.shown import heading_of, source_of
 from service.commands.terminal import (
     answers,
     begin,
@@ -69,7 +69,9 @@ def _near_the_best(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _passage(hit: Hit) -> Text:
-    told = Text(" ".join(printable(hit["snippet"]).split()))
+    heading = printable(heading_of(hit, hit["content"]))
+    told = Text(f"{heading}\n" if heading else "", style="bold")
+    told.append(" ".join(printable(hit["snippet"]).split()), style="not bold")
     told.append(f"\n   {printable(source_of(hit))}", style="cyan")
     if hit["origin"] == "untrusted":
         told.append("  untrusted", style="yellow")

@@ -8,14 +8,14 @@ from typing import Annotated, Final, cast
 import typer
 
 from service.access.origins import doubt_of
-from service.client.answers import MemoryDetail, SearchAnswer
+from service.client.answers import Hit, MemoryDetail, SearchAnswer
 from service.client.options import SearchOptions
 from service.client.sessions import PlaceOptions
 from service.commands.connect import connect
 from service.commands.given_options import Form, in_form, named
 from service.commands.here import at_place
 from service.commands.misused import Misused
-from service.commands.shown import source_of
+from service.commands.shown import heading_of, source_of
 from service.commands.terminal import (
     begin,
     end_with_nothing,
@@ -72,14 +72,21 @@ def command(
     if form.is_json:
         return
     for number, hit in enumerate(answer["results"], 1):
-        head = f"{number}. [{hit['score']:.4f}] {source_of(hit)}"
-        doubt = doubt_of(hit["trust_tier"])
-        typer.secho(printable(head + (f"  {doubt}" if doubt else "")), bold=not form.is_raw)
-        _print(f"   id: {hit['id']}")
-        if "content" in hit:
-            _print(f"\n{hit['content'].strip()}\n")
-        else:
-            _print(f"   {hit['title'] or ' '.join(hit['snippet'].split())[:_SNIPPET_CHARS]}")
+        _tell_hit(number, hit, is_bold=not form.is_raw)
+
+
+def _tell_hit(number: int, hit: Hit, *, is_bold: bool) -> None:
+    """Print where it stands, below which headings, and its text where that was asked for."""
+    head = f"{number}. [{hit['score']:.4f}] {source_of(hit)}"
+    doubt = doubt_of(hit["trust_tier"])
+    typer.secho(printable(head + (f"  {doubt}" if doubt else "")), bold=is_bold)
+    _print(f"   id: {hit['id']}")
+    text = hit.get("content")
+    heading = heading_of(hit, text or "")
+    if heading or text is None:
+        _print(f"   {heading or ' '.join(hit['snippet'].split())[:_SNIPPET_CHARS]}")
+    if text is not None:
+        _print(f"\n{text.strip()}\n")
 
 
 def _fields(told: Sequence[str]) -> SearchOptions:
@@ -107,6 +114,8 @@ def _tell_whole(memory: MemoryDetail) -> None:
         _print(f"Trust: {memory['trust_tier']}, of {memory['origin']} origin")
     if memory["archived_at"]:
         _print(f"Archived: {memory['archived_at'][:10]}")
+    if heading := heading_of(memory, memory["content"]):
+        _print(f"\n{heading}")
     _print(f"\n{memory['content'].strip()}")
 
 

@@ -1,6 +1,7 @@
 """How a memory is told at the terminal; pure."""
 
 from service.client.answers import Memory
+from service.text.titles import headings_of, one_heading
 
 
 def source_of(memory: Memory) -> str:
@@ -9,6 +10,12 @@ def source_of(memory: Memory) -> str:
     if source["uri"] is None:
         return f"{memory['kind']} of {memory['occurred_at'][:10]}"
     return f"{source['uri']}:{source['line_start']}" if source["line_start"] else source["uri"]
+
+
+def heading_of(memory: Memory, text: str) -> str:
+    """Return the headings above a memory's text on one line; "" where the text begins with them."""
+    told = headings_of(memory["heading_path"], memory["title"], memory["search_headings"])
+    return one_heading(told, text)
 
 
 def head_of(memory: Memory) -> str:

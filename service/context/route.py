@@ -18,7 +18,7 @@ from service.session_context.packing import Budget, cost
 from service.sessions.asking import AskingFields, TheGiven, known_to, note_given
 from service.stages import Stages
 from service.text.context_block import CLOSE, inside, open_mark
-from service.text.titles import in_one_line
+from service.text.titles import headings_above, in_one_line
 from service.threads import read_texts
 from service.web.declared import problems
 from service.web.fields import Strict, body_example
@@ -180,6 +180,6 @@ def _block(memories: list[Memory], room: Budget, agent: str) -> tuple[str, list[
 
 
 def _line(memory: Memory, at: datetime) -> str:
-    told = in_one_line(memory.headings, memory.content)
+    told = in_one_line(headings_above(memory), memory.content)
     is_trusted = memory.trust_tier == "trusted" and memory.origin != "untrusted"
     return inside(f"- {at:%Y-%m-%d} {'' if is_trusted else _UNTRUSTED}{told}")

@@ -11,7 +11,7 @@ from service.intents.matching import Intent
 from service.records import Memory
 from service.session_context.packing import Budget
 from service.text.context_block import CLOSE, inside, open_mark
-from service.text.titles import in_one_line
+from service.text.titles import headings_above, in_one_line
 
 # The events whose answer reaches the model; to Stop and PreCompact it would mean something else.
 TOLD_AT: Final = frozenset(
@@ -49,7 +49,7 @@ def block(frame: str, agent: str, lines: Iterable[str], budget: Budget) -> tuple
 
 def line_of(memory: Memory) -> str:
     """Return a memory on one line: when, its title, its words, its id to read more by."""
-    told = in_one_line(memory.headings, memory.content)
+    told = in_one_line(headings_above(memory), memory.content)
     return inside(f"- {_day(memory.occurred_at)} {_short(told)} [{memory.id}]")
 
 

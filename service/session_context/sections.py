@@ -22,7 +22,7 @@ from service.session_context.packing import (
     pack,
 )
 from service.text.context_block import CLOSE, inside, open_mark, plain
-from service.text.titles import in_one_line, title_of
+from service.text.titles import headings_above, in_one_line, title_of
 from service.working_memory.texts import WorkingMemory
 
 # The tag that makes a rule of a preference or a decision.
@@ -108,7 +108,7 @@ def said_in_handoff(found: Found, sections: Sequence[PackedSection]) -> list[Mem
     [handoff] = [section.text for section in sections if section.name == _HANDOFF]
     told = plain(handoff)
     others = (*found.decisions, *found.preferences, *found.hot, *found.others)
-    return [one for one in others if plain(in_one_line(one.headings, one.content)) in told]
+    return [one for one in others if plain(in_one_line(headings_above(one), one.content)) in told]
 
 
 def line_of_decision(memory: Memory) -> str:
@@ -202,11 +202,11 @@ def _focus(focus: Sequence[WorkingMemory]) -> list[Piece]:
 
 
 def _words(memory: Memory) -> str:
-    return _one_line(in_one_line(memory.headings, memory.content))
+    return _one_line(in_one_line(headings_above(memory), memory.content))
 
 
 def _titled(memory: Memory) -> str:
-    return _dated(in_one_line(memory.headings, memory.content), memory)
+    return _dated(in_one_line(headings_above(memory), memory.content), memory)
 
 
 def _dated(line: str, memory: Memory) -> str:

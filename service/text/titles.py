@@ -2,8 +2,9 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
+from typing import Final, Protocol
 
 # What is stored; a list of results shows it in two lines.
 MOST_TITLE_CHARACTERS: Final = 200
@@ -24,6 +25,31 @@ _MOST_BEGINNING: Final = 1_000
 _BLANK: Final = re.compile(r"\s")
 _JOINER: Final = "\u200d"
 _SKIN_TONES: Final = frozenset("\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
+
+
+class _Read(Protocol):
+    @property
+    def uri(self) -> str | None: ...
+
+
+class Headed(Protocol):
+    """A memory as far as its headings go."""
+
+    @property
+    def heading_path(self) -> tuple[str, ...]:
+        """The headings from the document's title down to its own."""
+
+    @property
+    def title(self) -> str:
+        """The last of them, or the title that was given."""
+
+    @property
+    def search_headings(self) -> tuple[str, ...]:
+        """Where else it stands."""
+
+    @property
+    def source(self) -> _Read:
+        """Where it was read."""
 
 
 def title_of(title: str, content: str) -> str:
@@ -48,15 +74,42 @@ def is_beside(title: str, text: str) -> bool:
     return not _bare(text).startswith(_bare(title.removesuffix("…")))
 
 
-def in_one_line(headings: Iterable[str], content: str) -> str:
-    """Return a text on one line, behind the headings that it stands below, the outermost first.
+def headings_of(
+    path: Sequence[str], title: str, search_headings: Sequence[str] = (), file: str = ""
+) -> tuple[str, ...]:
+    """Return the headings a memory stands below, its title among them, the outermost first.
+
+    Each once. The name of its `file` is the first, where no heading says what the text is about. A
+    record of a decision is called by the heading above its `Decision`, which is left out; "Postgres
+    (superseded)" is that heading too, with its status.
+    """
+    own = (at for at, one in enumerate(path) if title == one or title.startswith(f"{one} ("))
+    named = [one for one in search_headings if one == file]
+    every = (*named, *path[: next(own, len(path))], title, *search_headings)
+    return tuple(dict.fromkeys(filter(None, every)))
+
+
+def headings_above(memory: Headed) -> tuple[str, ...]:
+    """Return the headings that a memory of the store stands below: see headings_of."""
+    file = PurePosixPath(memory.source.uri or "").stem
+    return headings_of(memory.heading_path, memory.title, memory.search_headings, file)
+
+
+def one_heading(headings: Iterable[str], content: str) -> str:
+    """Return the headings above a text on one line, the outermost first.
 
     Those that the text begins with are left out, and outer ones where all make more than a title.
     """
     told = [" ".join(one.split()) for one in headings if is_beside(one, content)]
     while len(told) > 1 and len(_BELOW.join(told)) > MOST_TITLE_CHARACTERS:
         del told[0]
-    return ": ".join(filter(None, [_BELOW.join(told), " ".join(content.split())]))
+    return _BELOW.join(told)
+
+
+def in_one_line(headings: Iterable[str], content: str) -> str:
+    """Return a text on one line, behind the headings that it stands below: see one_heading."""
+    told = one_heading(headings, content)
+    return ": ".join(filter(None, [told, " ".join(content.split())]))
 
 
 def fit_title(title: str, text: str) -> tuple[str, str]:

@@ -79,7 +79,7 @@ def test_what_is_asked_is_quoted_with_its_source_or_not_known(
         body = {"source": "memory/2026-02-14.md", "text": text}
         client.post("/ingest", json=body).raise_for_status()
         said = shell.said("ask", "what is the code phrase of JR")
-        assert "JR's code phrase is blue bunny." in said
+        assert said.startswith("2026-02-14 › 12:00 Code phrase\nJR's code phrase is blue bunny.\n")
         assert "memory/2026-02-14.md:3" in said
         code, why = shell.run(*unknown)
         assert (code, why.startswith("Nothing is known of that")) == (3, True)

@@ -290,16 +290,16 @@ async def test_a_part_says_below_which_heading_it_stands(
     everything: RunningService, agent: str
 ) -> None:
     paragraph = "It holds for as long as the crane stands still. " * 12
-    text = f"## Options\n\n#### brake-delay\n\n{paragraph}\n\n{paragraph}Say zebra to end it.\n"
+    text = f"# Crane\n\n## Options\n\n#### brake-delay\n\n{paragraph}\n\n{paragraph}Say zebra to end it.\n"
     body = {"source": "docs/crane-control.md", "text": text, "agent": agent}
     everything.client.post("/ingest", json=body).raise_for_status()
     asked = {"query": "zebra brake-delay", "agent": agent, "limit": 1}
     async with over_http(everything.url) as client:
         [one] = (await told(client, "memory_search", **asked))["memories"]
         assert one["text"].endswith("zebra to end it.")
-        assert one["title"] == "Options › brake-delay"
+        assert one["title"] == "Crane › Options › brake-delay"
         read = await told(client, "memory_get", id=one["id"], agent=agent)
-        assert read["memory"]["title"] == "Options › brake-delay"
+        assert read["memory"]["title"] == "Crane › Options › brake-delay"
 
 
 async def test_six_tools_are_offered_unless_more_are_chosen(start: Start) -> None:

@@ -29,9 +29,12 @@ def test_an_index_first_then_one_memory_whole(tmp_path: Path) -> None:
         assert first, shown
         assert "More." not in shown
         whole = shell.said("search", "--detail", first[1])
-        assert whole.startswith(f"Source: memory/2026-02-15.md:3\nID: {first[1]}\n\n")
+        place = f"Source: memory/2026-02-15.md:3\nID: {first[1]}\n\n"
+        assert whole.startswith(f"{place}Day › Learning\n\n")
         assert text in whole
-        assert text in shell.said("search", "rollback path")
+        assert first[2] == "Day › Learning"
+        said = shell.said("search", "rollback path")
+        assert f"   id: {first[1]}\n   Day › Learning\n\n{text}" in said
         assert first[1] in shell.said("search", "rollback", "--only", "kinds=daily_log,note")
         assert shell.run("search", "rollback path", "--only", "since=2031-01-01")[0] == 3
 

@@ -30,19 +30,6 @@ def test_a_row_keeps_every_field() -> None:
     assert memory.source == Source("a.md", 1, 3, "r")
 
 
-def test_headings_are_told_from_the_outermost_on_each_once() -> None:
-    place = {"uri": "rules/no-foo.md"}
-    row = _ROW | {"title": "Options", "heading_path": ["Options"], "source": place}
-    assert Memory.from_row(row).headings == ("Options",)
-    row |= {"search_headings": ["no-foo", "width"]}
-    assert Memory.from_row(row).headings == ("no-foo", "Options", "width")
-    row |= {"search_headings": ["width"], "heading_path": ["Rules", "Options"]}
-    assert Memory.from_row(row).headings == ("Rules", "Options", "width")
-    row |= {"title": "Nomad", "heading_path": ["Nomad", "Decision"], "search_headings": None}
-    assert Memory.from_row(row).headings == ("Nomad",)
-    assert Memory.from_row(_ROW | {"title": ""}).headings == ()
-
-
 def test_what_a_row_leaves_open_has_its_default() -> None:
     memory = Memory.from_row(
         _ROW | {"scope": None, "source": None, "tags": None, "importance": None}

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from service.access.origins import doubt_of
 from service.client.answers import Hit, Memory, Source
-from service.text.titles import is_beside
+from service.text.titles import headings_of, is_beside, one_heading
 
 # Of one memory in a list, and of one text that is read whole.
 MOST_ITEM_CHARACTERS: Final = 2_000
@@ -46,8 +46,8 @@ class Place(BaseModel):
 class Item(BaseModel):
     """A memory; `title` is empty where its text begins with it, `is_cut` says that it is longer.
 
-    Deeper headings that a part stands below are in its title: it does not say them itself.
-    `memory_get` has all of a text.
+    The headings above it are in its title: it does not say them itself. `memory_get` has all of a
+    text.
     """
 
     id: str
@@ -85,11 +85,12 @@ def told_of(memory: Memory, text: str) -> dict[str, object]:
 
 
 def _title_of(memory: Memory, text: str) -> str:
-    """Return the title with the deeper headings above a part; its file is told by its source."""
-    file = PurePosixPath(memory["source"]["uri"] or "").stem
+    """Return the headings that it stands below; its file and its day are told beside them."""
+    file, day = PurePosixPath(memory["source"]["uri"] or "").stem, memory["occurred_at"][:10]
     # A service of before has none of these.
     deeper = [one for one in memory.get("search_headings", ()) if one != file]
-    return " › ".join(filter(None, [beside(memory["title"], text), *deeper]))
+    path = [one for one in memory["heading_path"] if one != day]
+    return one_heading(headings_of(path, memory["title"], deeper), text)
 
 
 def beside(title: str, text: str) -> str:

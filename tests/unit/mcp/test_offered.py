@@ -118,7 +118,8 @@ async def test_pieces_of_a_memory_make_it_whole(text: str) -> None:
         "tags": [],
         "occurred_at": "2026-02-13T00:00:00Z",
     }
-    lists: dict[str, Any] = {"concepts": [], "before": [], "after": []}
+    names = ("concepts", "before", "after", "heading_path")
+    lists: dict[str, Any] = {name: [] for name in names}
     memory = {
         "id": "m", "title": "t", "content": text, "source": source, "origin": "agent",
         "trust_tier": "trusted", **facts, **lists,

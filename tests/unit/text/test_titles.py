@@ -1,6 +1,7 @@
 """Titles: what fits stays, what is too long is cut at a word and kept whole in the text."""
 
 import unicodedata
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import example, given, settings
@@ -8,9 +9,12 @@ from hypothesis import strategies as st
 
 from service.memories.screening import Pushed
 from service.memories.storing import draft_of
+from service.records import Memory
 from service.text.titles import (
     cut_title,
     fit_title,
+    headings_above,
+    headings_of,
     in_one_line,
     is_beside,
     is_too_long,
@@ -19,6 +23,7 @@ from service.text.titles import (
 )
 from service.text.words import index_words
 
+AT = datetime(2026, 2, 13, tzinfo=UTC)
 ACCENT = "\u0301"
 ACCENTED = f"e{ACCENT}"
 WORDS = " ".join(["harbour"] * 40)
@@ -137,3 +142,30 @@ def test_a_title_is_told_where_the_text_does_not_begin_with_it() -> None:
     assert in_one_line(["Crane"], "") == "Crane"
     cut, text = fit_title("word " * 60, "It is red.")
     assert in_one_line([cut], text) == " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("path", "title", "besides", "told"),
+    [
+        (["Options"], "Options", [], ("Options",)),
+        (["Options"], "Options", ["no-foo", "width"], ("no-foo", "Options", "width")),
+        (["Rules", "Options"], "Options", ["width"], ("Rules", "Options", "width")),
+        # A record is called by the heading above its "Decision", and one that fell says so.
+        (["Nomad", "Decision"], "Nomad", [], ("Nomad",)),
+        (["Nomad", "Decision"], "Nomad (superseded)", [], ("Nomad (superseded)",)),
+        (["Nomad", "Why"], "Why (rejected)", [], ("Nomad", "Why (rejected)")),
+        ([], "", [], ()),
+    ],
+)
+def test_headings_are_told_from_the_outermost_on_each_once(
+    path: list[str], title: str, besides: list[str], told: tuple[str, ...]
+) -> None:
+    assert headings_of(path, title, besides, "no-foo") == told
+    memory = Memory.from_row(
+        {
+            "id": "m", "agent": "main", "content": "", "title": title, "heading_path": path,
+            "search_headings": besides, "source": {"uri": "rules/no-foo.md"}, "kind": "note",
+            "type": "semantic", "occurred_at": AT, "created_at": AT, "updated_at": AT,
+        }
+    )  # fmt: skip
+    assert headings_above(memory) == told
