@@ -290,7 +290,8 @@ async def test_a_part_says_below_which_heading_it_stands(
     everything: RunningService, agent: str
 ) -> None:
     paragraph = "It holds for as long as the crane stands still. " * 12
-    text = f"# Crane\n\n## Options\n\n#### brake-delay\n\n{paragraph}\n\n{paragraph}Say zebra to end it.\n"
+    above = "# Crane\n\n## Options\n\n#### brake-delay"
+    text = f"{above}\n\n{paragraph}\n\n{paragraph}Say zebra to end it.\n"
     body = {"source": "docs/crane-control.md", "text": text, "agent": agent}
     everything.client.post("/ingest", json=body).raise_for_status()
     asked = {"query": "zebra brake-delay", "agent": agent, "limit": 1}

@@ -5,6 +5,8 @@ import { nameOf } from "./sessions.js";
 export const TOOL_MILLISECONDS = 10_000;
 const MOST_RESULTS = 20;
 const MOST_SNIPPET = 700;
+const MOST_HEADING = 200;
+const BELOW = " › ";
 const MOST_TEXT = 20_000;
 const MOST_LINES = 2000;
 const OWN_PATH = /^memory:([\w-]{1,100})$/;
@@ -49,8 +51,7 @@ function resultOf(hit) {
   const { uri, line_start: startLine, line_end: endLine } = hit.source ?? {};
   const path = uri ?? `memory:${hit.id}`;
   const snippet = (hit.content ?? hit.snippet ?? "").slice(0, MOST_SNIPPET);
-  // A memory without a title has its own beginning for one, without marks: it is not said twice.
-  const title = hit.title && !bare(snippet).startsWith(bare(hit.title.replace(/…$/, ""))) ? hit.title : undefined;
+  const title = headingOf(hit, snippet) || undefined;
   const lines = startLine ? { startLine, endLine: endLine ?? startLine } : { startLine: 1, endLine: 1 };
   return {
     path, ...lines, id: hit.id, title, score: Math.min(1, Math.max(0, hit.score)),
@@ -58,6 +59,20 @@ function resultOf(hit) {
     citation: startLine ? `${path}#L${lines.startLine}-L${lines.endLine}` : path,
     updatedAt: hit.occurred_at,
   };
+}
+
+/**
+ * Return the headings above a text on one line, the outermost first: "Context" alone does not say of what, and one of
+ * them may say "(superseded)". A memory without a title has its own beginning for one, without marks: it is not said twice.
+ */
+export function headingOf(hit, text) {
+  const path = hit.heading_path ?? [];
+  const title = hit.title ?? "";
+  // A record is called by the heading above its "Decision", which is left out.
+  const own = path.findIndex((one) => title === one || title.startsWith(`${one} (`));
+  const every = new Set([...(own < 0 ? path : path.slice(0, own)), title, ...(hit.search_headings ?? [])]);
+  const told = [...every].filter((one) => one && !bare(text).startsWith(bare(one.replace(/…$/, ""))));
+  return told.join(BELOW).replace(/\s+/g, " ").slice(0, MOST_HEADING);
 }
 
 /** Return words of a memory as a model is told them: of those that nobody trusted it says so. */

@@ -80,11 +80,11 @@ class Item(BaseModel):
 def told_of(memory: Memory, text: str) -> dict[str, object]:
     """Return the fields of a memory that tools tell beside its text."""
     same = ("id", "kind", "scope", "tags", "occurred_at", "origin", "trust_tier")
-    own = {"title": _title_of(memory, text), "source": Place.of(memory["source"])}
+    own = {"title": heading_of(memory, text), "source": Place.of(memory["source"])}
     return {name: memory[name] for name in same} | own  # type: ignore[literal-required]
 
 
-def _title_of(memory: Memory, text: str) -> str:
+def heading_of(memory: Memory, text: str) -> str:
     """Return the headings that it stands below; its file and its day are told beside them."""
     file, day = PurePosixPath(memory["source"]["uri"] or "").stem, memory["occurred_at"][:10]
     # A service of before has none of these.

@@ -1,11 +1,12 @@
 """`memory_recall`: the same search in the words of other memory plug-ins (memory-lancedb)."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import BaseModel, Field
 
 from service.access.origins import doubt_of
-from service.mcp.offered.answer import MOST_ITEM_CHARACTERS, Answer, cut, numbered
+from service.client.answers import Hit
+from service.mcp.offered.answer import MOST_ITEM_CHARACTERS, Answer, cut, heading_of, numbered
 from service.mcp.offered.arguments import PlacedArguments
 from service.mcp.offered.asking import Asking
 
@@ -18,7 +19,7 @@ class RecallArguments(PlacedArguments):
 
 
 class Recalled(BaseModel):
-    """A memory; `category` is its kind."""
+    """A memory, its headings in front of its text; `category` is its kind."""
 
     id: str
     text: str
@@ -26,6 +27,16 @@ class Recalled(BaseModel):
     importance: float
     score: float
     trust_tier: str
+
+    @classmethod
+    def of(cls, hit: Hit) -> Self:
+        """Read a hit of the service."""
+        text, _ = cut(hit.get("content") or hit["snippet"], MOST_ITEM_CHARACTERS)
+        return cls(
+            id=hit["id"], text=": ".join(filter(None, [heading_of(hit, text), text])),
+            category=hit["kind"], importance=hit["importance"], score=hit["score"],
+            trust_tier=hit["trust_tier"],
+        )  # fmt: skip
 
     def __str__(self) -> str:
         doubt = doubt_of(self.trust_tier)
@@ -49,12 +60,5 @@ class Recollection(Answer):
 async def memory_recall(asking: Asking, given: RecallArguments) -> Recollection:
     """Search the memory; in the shape of memory-lancedb, for prompts that were written for it."""
     answer = await asking.memory.search(given.query, limit=given.limit, **asking.where(given))
-    memories = [
-        Recalled(
-            id=hit["id"], text=cut(hit.get("content") or hit["snippet"], MOST_ITEM_CHARACTERS)[0],
-            category=hit["kind"], importance=hit["importance"], score=hit["score"],
-            trust_tier=hit["trust_tier"],
-        )
-        for hit in answer["results"]
-    ]  # fmt: skip
+    memories = [Recalled.of(hit) for hit in answer["results"]]
     return Recollection(count=len(memories), memories=memories)

@@ -7,7 +7,10 @@ const HIT = {
   score: 1.31, occurred_at: "2026-02-15T22:20:05Z", source: { uri: null, line_start: null, line_end: null },
 };
 const UNTITLED = { ...HIT, id: "m3", title: "Rule: ask for the phrase", content: "**Rule**: ask for the `phrase`" };
-const NOTE = { ...HIT, id: "m2", source: { uri: "memory/2026-02-13.md", line_start: 3, line_end: 5 } };
+const NOTE = {
+  ...HIT, id: "m2", title: "Phrase (superseded)", heading_path: ["Day", "Phrase", "Decision"],
+  source: { uri: "memory/2026-02-13.md", line_start: 3, line_end: 5 },
+};
 
 async function both(answers, config = {}, which) {
   const memory = await service(answers);
@@ -22,7 +25,7 @@ test("memory_recall, memory_store and memory_forget speak as their peers do", as
     "/memories": (body) => ({ status: 201, id: "m9", action: body.text === "known" ? "duplicate" : "created" }),
   });
   const recalled = await claw.use("memory_recall", { query: "phrase", limit: 3 });
-  assert.match(recalled.content[0].text, /^Found 1 memories\. Background.*\n\n1\. \[fact\] The code phrase is blue bunny\. \(100%, id m1\)$/);
+  assert.match(recalled.content[0].text, /^Found 1 memories\. Background.*\n\n1\. \[fact\] Phrase: The code phrase is blue bunny\. \(100%, id m1\)$/);
   assert.equal(recalled.details.count, 1);
   const { body } = memory.asked[0];
   assert.deepEqual([body.agent, body.limit, body.session, body.new_only], ["main", 3, "s1", false]);
@@ -62,7 +65,7 @@ test("in the slot memory_search and memory_get have the shapes of memory-core", 
     ["memory:m1", 1, "memory:m1"], ["memory/2026-02-13.md", 3, "memory/2026-02-13.md#L3-L5"],
     ["memory:m3", 1, "memory:m3"],
   ]);
-  assert.deepEqual(results.map((one) => one.title), ["Phrase", "Phrase", undefined]);
+  assert.deepEqual(results.map((one) => one.title), ["Phrase", "Day › Phrase (superseded)", undefined]);
   assert.ok(results.every((one) => one.score >= 0 && one.score <= 1 && one.source === "memory"));
   const own = (await claw.use("memory_get", { path: "memory:m1" })).details;
   assert.deepEqual(own, { status: "ok", path: "memory:m1", text: HIT.content });
@@ -84,7 +87,8 @@ test("of words that nobody trusted each tool says so", async () => {
     const asked = which ? [["memory_search", { query: "x" }], ["memory_get", { path: "memory:m1" }], ["memory_get", { path: page.path }]]
       : ["memory_recall", "graph_recall", "memory_forget"].map((name) => [name, { query: "x" }]);
     for (const [name, given] of asked) {
-      assert.ok((await claw.use(name, given)).content[0].text.includes(`[untrusted] ${HIT.content}`), name);
+      const { text } = (await claw.use(name, given)).content[0];
+      assert.match(text, /\[untrusted\] (Phrase: )?The code phrase is blue bunny\./, name);
     }
     end();
   }
