@@ -12,6 +12,7 @@ from service.consolidate.summary.originals import Original
 from service.consolidate.summary.refs import is_of_near_duplicates, line_name
 from service.drafts.drafts import Draft
 from service.drafts.kinds import type_of
+from service.kinds import OUTDATED
 from service.names.slugs import accented_words, slug_of, with_accents
 from service.names.subjects import concept_of_summary
 from service.records import CONSOLIDATION, Source
@@ -65,7 +66,7 @@ def _draft(key: str, ref: str, ordered: Sequence[Original], text: Extract, name:
         type=type_of("summary", ""),
         occurred_at=last.occurred_at,
         scope=first.scope,
-        tags=tuple(sorted({tag for one in ordered for tag in one.tags})[:_MOST_TAGS]),
+        tags=_tags(ordered),
         concepts=(name,) if slug else (),
         session=first.session if len(sessions) == 1 else None,
         source=Source(ref=ref),
@@ -75,6 +76,14 @@ def _draft(key: str, ref: str, ordered: Sequence[Original], text: Extract, name:
         trust_tier=first.trust_tier,
         sensitivity=first.sensitivity,
     )
+
+
+def _tags(ordered: Sequence[Original]) -> tuple[str, ...]:
+    """Return the tags of all; a summary of what holds is not outdated by one that does not."""
+    tags = {tag for one in ordered for tag in one.tags}
+    if not all(OUTDATED in one.tags for one in ordered):
+        tags.discard(OUTDATED)
+    return tuple(sorted(tags)[:_MOST_TAGS])
 
 
 def _name(ref: str, ordered: Sequence[Original], best: str | None, names: Mapping[str, str]) -> str:

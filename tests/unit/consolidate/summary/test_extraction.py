@@ -1,6 +1,7 @@
 """A summary: short, in order, the same bytes each time, and no decision lost."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from random import Random
 
@@ -12,7 +13,8 @@ from service.consolidate.summary.density import facts, is_decision
 from service.consolidate.summary.extraction import Extract, best_formed, extract
 from service.consolidate.summary.originals import Original
 from service.consolidate.summary.passages import Passage, read_passages
-from service.consolidate.summary.summaries import spelling_of
+from service.consolidate.summary.refs import week_ref
+from service.consolidate.summary.summaries import spelling_of, summarise
 from service.text.tokens import estimate_tokens
 
 _DAY = datetime(2026, 2, 13, 9, tzinfo=UTC)
@@ -54,6 +56,21 @@ def _originals(*contents: str) -> list[Original]:
         _original(f"m{number}", _DAY + timedelta(days=number), content)
         for number, content in enumerate(contents)
     ]
+
+
+@pytest.mark.parametrize(
+    ("outdated", "tags"), [({0}, ("crane",)), ({0, 1}, ("crane", "outdated")), (set(), ("crane",))]
+)
+def test_a_summary_of_what_holds_is_not_outdated_by_a_part_of_it(
+    outdated: set[int], tags: tuple[str, ...]
+) -> None:
+    originals = [
+        replace(one, tags=("outdated", "crane") if number in outdated else ("crane",))
+        for number, one in enumerate(_originals("We agreed on 8 cranes.", "Moved crane 7."))
+    ]
+    summary = summarise("k", week_ref("daily:memory", _DAY), originals, _PLENTY, {})
+    assert summary is not None
+    assert summary.draft.tags == tags
 
 
 def test_a_summary_in_the_order_of_time() -> None:
