@@ -8,7 +8,7 @@ from typing import Final
 
 from service.index.engine import Engine
 from service.intents.standing import due_intents
-from service.kinds import AUTOMATIC, IN_PASSING
+from service.kinds import AUTOMATIC, IN_PASSING, OUTDATED
 from service.records import Filters, Memory
 from service.session_context.sections import CONSTRAINT, Found
 from service.store.database import Database
@@ -87,9 +87,10 @@ async def _surest(engine: Engine, asked: Filters, kind: str, limit: int) -> tupl
 
 
 async def _fetched(engine: Engine, asked: Filters, keys: Sequence[str]) -> tuple[Memory, ...]:
-    """Return memories in the order of their ids, once each, as far as they may be told."""
+    """Return memories in the order of their ids, once each, as far as they may be told and hold."""
     found = await engine.fetch(tuple(keys), asked) if keys else {}
-    return tuple(found[key] for key in dict.fromkeys(keys) if key in found)
+    told = (found[key] for key in dict.fromkeys(keys) if key in found)
+    return tuple(one for one in told if OUTDATED not in one.tags)
 
 
 async def _focus(db: Database, place: Place) -> tuple[WorkingMemory, ...]:

@@ -83,6 +83,17 @@ def test_a_record_that_was_superseded_stands_below_the_one_that_holds(
     assert [one["id"] for one in _found(client, agent)] == [one["id"] for one in held]
 
 
+def test_a_session_is_told_nothing_that_does_not_hold(client: httpx.Client, agent: str) -> None:
+    told = {}
+    for status in ("accepted", "superseded by 0004"):
+        _ingest(client, agent, "decisions/0001.md", OLD.format(status=status))
+        answer = client.post("/session-context", json={"agent": agent, "session": status[:3]})
+        assert answer.status_code == 200, answer.text
+        told[status] = answer.text
+    assert "Stripe" in told["accepted"]
+    assert "Stripe" not in told["superseded by 0004"]
+
+
 def test_the_tag_of_a_memory_counts_as_the_status_of_a_file(
     client: httpx.Client, agent: str
 ) -> None:
