@@ -79,9 +79,9 @@ class Columns:
         return here[self._is_present[here]]
 
     def with_tag(self, tag: str, which: Which) -> Mask:
-        """Return which of these rows hold a memory with a tag."""
-        tagged: Mask = self._tag_sets.chosen(self._with_tag.get(tag, ()))[self._tags[which]]
-        return tagged
+        """Return which of these rows hold a memory with a tag; no table is made where none does."""
+        tags, sets = self._tags[which], self._with_tag.get(tag)
+        return self._tag_sets.chosen(sets)[tags] if sets else np.zeros(len(tags), np.bool_)
 
     def in_session(self, rows: NDArray[np.intp]) -> Mask:
         """Return which of these rows hold a memory of a session."""
