@@ -74,7 +74,7 @@ def test_a_record_that_was_superseded_stands_below_the_one_that_holds(
         assert ("outdated" in shares) == is_old
         assert sum(shares.values()) == pytest.approx(one["score"], rel=1e-5)
         if is_old:
-            assert shares["outdated"] == pytest.approx(-0.4 * (one["score"] - shares["outdated"]))
+            assert shares["outdated"] == pytest.approx(-0.3 * (one["score"] - shares["outdated"]))
     assert {one["id"] for one in _found(client, agent, tags=["outdated"])} == {
         one["id"] for one in _of(told, old)
     }

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 # What was decided before says the words of a question as well as what holds: of two that fit alike
 # the one that holds comes first, and what has little of the question stays behind both.
-_FACTOR: Final = 0.6
+_FACTOR: Final = 0.7
 
 
 def factors_of(is_outdated: NDArray[Any]) -> Mapping[int, float]:
