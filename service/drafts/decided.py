@@ -16,24 +16,54 @@ _DECIDING: Final = frozenset(
     {"decision", "decision outcome", "the decision", "entscheidung", "decisión"}
     | {"결정", "决定", "決定"}
 )
-_STATUS: Final = frozenset({"status", "estado", "상태", "状态", "状態"})
+_STATUS: Final = frozenset({"status", "estado", "상태", "状态", "状態", "狀態"})
 _HELD: Final = frozenset(
     {"accepted", "approved", "decided", "angenommen", "akzeptiert", "beschlossen"}
     | {"aceptada", "aceptado", "aprobada", "aprobado"}
+    | {
+        "승인",
+        "승인됨",
+        "채택",
+        "채택됨",
+        "확정",
+        "已接受",
+        "已采纳",
+        "已採納",
+        "已批准",
+        "已通过",
+        "已通過",
+    }
 )
 _NOT_YET: Final = frozenset(
     {"draft", "proposed", "entwurf", "vorgeschlagen", "borrador", "propuesta", "propuesto"}
+    | {"초안", "제안", "제안됨", "검토", "草案", "草稿", "提议", "提議", "提案"}
 )
 # `Superceded` is how a widespread tool writes it.
 _NO_MORE: Final = frozenset(
     {"rejected", "withdrawn", "deprecated", "obsolete", "replaced", "superseded", "superceded"}
     | {"abgelehnt", "verworfen", "ersetzt", "abgelöst", "veraltet", "rechazada", "rechazado"}
     | {"obsoleta", "obsoleto", "reemplazada", "reemplazado", "sustituida", "sustituido"}
+    | {"폐기", "폐기됨", "대체", "대체됨", "반려", "반려됨", "철회", "철회됨", "거부됨"}
+    | {
+        "已废弃",
+        "已廢棄",
+        "废弃",
+        "廢棄",
+        "已取代",
+        "已被取代",
+        "已替代",
+        "已拒绝",
+        "已拒絕",
+        "已撤回",
+        "已过时",
+        "已過時",
+    }
 )
 _NOT_HELD: Final = _NOT_YET | _NO_MORE
 _FIRST_WORD: Final = re.compile(r"[\s*_>-]{0,9}([^\W\d_]{1,40})")
 _STATUS_LINE: Final = re.compile(
-    r"[\s*_>-]{0,9}(?:status|estado)[*_]{0,3}:[*_\s]{0,9}([^\W\d_]{1,40})", re.IGNORECASE
+    r"[\s*_>-]{0,9}(?:status|estado|상태|状态|狀態)[*_]{0,3}[:：][*_\s]{0,9}([^\W\d_]{1,40})",
+    re.IGNORECASE,
 )
 _LISTED: Final = re.compile(r"^[ \t]{0,8}(?:[-*+][ \t]|\||[0-9]{1,9}[.)][ \t])", re.MULTILINE)
 

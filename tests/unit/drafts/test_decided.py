@@ -63,6 +63,8 @@ def _told(text: str, uri: str = "docs/adr/0003.md") -> list[str]:
         ("# Postgres\n\n## Kontext\n\nZwei.\n\n## Entscheidung\n\nWir nehmen es.", "Postgres"),
         ("# Postgres\n\n## Contexto\n\nDos.\n\n## 2. Decisión\n\nLo usamos.", "Postgres"),
         ("# Postgres\n\n## Context\n\nTwo.\n\n## Decision\n\n### For orders\n\nIt.", "For orders"),
+        ("# Postgres\n\n## 상태\n\n승인됨\n\n## 결정\n\n그것을 쓴다.", "Postgres"),
+        ("# Postgres\n\n状态：已采纳\n\n## 决定\n\n使用它。", "Postgres"),
         ("---\ntitle: Postgres\n---\n## Context\n\nTwo.\n\n## Decision\n\nIt.", "Postgres"),
         ("# Postgres\n\nWe use it. Status: rejected is what SQLite was.", "Postgres"),
     ],
@@ -85,6 +87,9 @@ def test_of_a_record_the_decision_is_what_stands_under_that_heading(text: str, t
         *map(_MADR.format, ("superseded by ADR-0004", "rejected", '"proposed"')),
         "# Postgres\n\n* Status: superseded by [4](0004.md)\n\nWe use it.",
         "# Postgres\n\n**Estado:** rechazada\n\n## Decisión\n\nLo usamos.",
+        "# Postgres\n\n## 상태\n\n대체됨 (0004)\n\n## 결정\n\n그것을 쓴다.",
+        "# Postgres\n\n상태: 제안\n\n## 결정\n\n그것을 쓴다.",
+        "# Postgres\n\n状态：已废弃\n\n## 决定\n\n使用它。",
     ],
 )
 def test_what_is_not_decided_or_not_any_more_is_no_decision(text: str) -> None:
