@@ -5,7 +5,7 @@ from typing import Annotated, Final
 from pydantic import BaseModel, Field
 
 from service.access.origins import doubt_of
-from service.mcp.offered.answer import MOST_TEXT_CHARACTERS, Answer, cut, in_doubt
+from service.mcp.offered.answer import MOST_TEXT_CHARACTERS, Answer, cut, heading_of, in_doubt
 from service.mcp.offered.arguments import Arguments, Id
 from service.mcp.offered.asking import Asking
 
@@ -25,7 +25,7 @@ class FetchArguments(Arguments):
 
 
 class Result(BaseModel):
-    """A memory by its title; one in doubt says so."""
+    """A memory by its headings; one in doubt says so."""
 
     id: str
     title: str
@@ -65,12 +65,11 @@ async def search(asking: Asking, given: SearchArguments) -> Results:
         detail="index",
         **({"agent": agent} if agent else {}),  # type: ignore[arg-type]
     )
+    titles = [in_doubt(heading_of(hit, ""), hit["trust_tier"]) for hit in answer["results"]]
     return Results(
         results=[
-            Result(
-                id=hit["id"], title=in_doubt(hit["title"], hit["trust_tier"]), url=_url(hit["id"])
-            )
-            for hit in answer["results"]
+            Result(id=hit["id"], title=title, url=_url(hit["id"]))
+            for hit, title in zip(answer["results"], titles, strict=True)
         ]
     )
 
@@ -85,7 +84,7 @@ async def fetch(asking: Asking, given: FetchArguments) -> Document:
     if memory["source"]["uri"]:
         facts["path"] = memory["source"]["uri"]
     return Document(
-        id=memory["id"], title=memory["title"], text=text, url=_url(memory["id"]),
+        id=memory["id"], title=heading_of(memory, ""), text=text, url=_url(memory["id"]),
         metadata=facts | ({"cut": "true"} if is_cut else {}),
     )  # fmt: skip
 

@@ -13,8 +13,10 @@ from service.client.errors import Problem, Refusal, Unavailable
 from service.client.options import Project
 from service.errors import CannotStart, FieldError
 from service.mcp.failures import told, told_invalid
+from service.mcp.offered import chatgpt
 from service.mcp.offered.arguments import PlacedArguments
 from service.mcp.offered.asking import Asking
+from service.mcp.offered.chatgpt import search
 from service.mcp.offered.get import GetArguments, memory_get
 from service.mcp.offered.hot import read_hot
 from service.mcp.offered.search import SearchArguments, memory_search
@@ -135,6 +137,18 @@ async def test_pieces_of_a_memory_make_it_whole(text: str) -> None:
         assert f"line {read.next_from} of" in read.as_text()
         whole += "" if read.next_character else "\n"
     assert whole == text
+
+
+async def test_chatgpt_is_told_by_headings_what_it_may_fetch() -> None:
+    """It reads nothing else of a result: "Consequences" alone does not say of what."""
+    source = {"uri": "decisions/1.md", "line_start": 9, "line_end": 9, "ref": None}
+    hit = {
+        "id": "m", "heading_path": ["Nomad", "Consequences"], "title": "Consequences (rejected)",
+        "source": source, "occurred_at": "2026-02-13T00:00:00Z", "trust_tier": "untrusted",
+    }  # fmt: skip
+    asking = Recorded(NOTHING | {"results": [hit]}).asking()
+    [found] = (await search(asking, chatgpt.SearchArguments(query="nomad"))).results
+    assert found.title == "Nomad › Consequences (rejected) (untrusted)"
 
 
 async def test_an_address_that_is_no_resource_is_none() -> None:
