@@ -24,6 +24,7 @@ from service.names.subjects import concept_of_summary, subject_of
 from service.records import CONSOLIDATION, DOCUMENT, QUARANTINED, Source, Voted
 from service.text.markdown import Document, Section
 from service.text.titles import text_of
+from service.text.written_dates import written_date
 
 # Changed whenever the same text would be cut or linked in another way: every document is then
 # read anew at its next scan.
@@ -239,7 +240,10 @@ def _concepts_of(parsed: Document, section: Section, name: str) -> tuple[str, ..
 
 def _date_in(heading_path: tuple[str, ...]) -> datetime | None:
     """Return the date that the nearest heading begins with: `## 2026-02-12 Chose Qwen3`."""
-    dates = (date_of(heading.replace("/", "-")) for heading in reversed(heading_path))
+    dates = (
+        date_of(heading.replace("/", "-")) or written_date(heading)
+        for heading in reversed(heading_path)
+    )
     return next((date for date in dates if date), None)
 
 
