@@ -26,6 +26,7 @@ from service.ingest.document_names import relative_name
 from service.ingest.jobs import Scans, counts_from
 from service.ingest.opt_outs import refuse_switched_off_documents
 from service.projects.switched_off import SwitchedOff
+from service.sanitise.private_blocks import without_private
 from service.web.accepted import JobAccepted, accepted
 from service.web.declared import links, problems
 from service.web.fields import Strict, body_example, own_agent
@@ -166,7 +167,7 @@ async def post_ingest(
     counts = {n: getattr(synced, n) for n in Ingested.__dataclass_fields__ if hasattr(synced, n)}
     took_ms = round((time.perf_counter() - started) * 1000, 1)
     # As it is screened on its way in, which tells of it.
-    source = pipeline.sanitiser.mask(request.source)
+    source = pipeline.sanitiser.mask(without_private(request.source)[0])
     return Ingested(**counts | {"warnings": list(synced.warnings)}, source=source, took_ms=took_ms)
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from service.access.origins import Origin
 from service.errors import FieldError, TextRefused
@@ -10,6 +11,9 @@ from service.sanitise.instructions import Score, score_instructions, without_ins
 from service.sanitise.policies import DEFAULT_INSTRUCTIONS, Instructions, Secrets
 from service.sanitise.private_blocks import without_private
 from service.sanitise.secrets import mask_secrets
+
+# Nothing is stored without these: what it says, and of a document its name.
+_NEEDED: Final = ("text", "source")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,7 @@ class Sanitiser:
         if policy == "filter":
             for name in high:
                 masked[name] = without_instructions(masked[name]) if name in prose else ""
-            if "text" in masked and not masked["text"].strip():
+            if _lacking(masked):
                 raise _refusal({name: _orders_in(score) for name, score in high.items()})
         told = tuple(f"{name}: {_orders_in(score)}: {what}" for name, score in high.items())
         return Screened(masked, (*warnings, *told), policy == "quarantine")
@@ -91,10 +95,15 @@ def _open_texts(texts: Mapping[str, str]) -> tuple[Mapping[str, str], tuple[str,
     if not counts:
         return texts, ()
     opened = {name: text for name, (text, _) in found.items()}
-    if "text" in counts and not opened["text"].strip():
-        raise _refusal({"text": "is private throughout; nothing is stored"})
+    if lacking := [name for name in _lacking(opened) if name in counts]:
+        raise _refusal(dict.fromkeys(lacking, "is private throughout; nothing is stored"))
     told = (f"{name}: {n} private block{'s' * (n > 1)} left out" for name, n in counts.items())
     return opened, tuple(told)
+
+
+def _lacking(texts: Mapping[str, str]) -> list[str]:
+    """Return the names of those texts that are empty, and that nothing is stored without."""
+    return [name for name in _NEEDED if name in texts and not texts[name].strip()]
 
 
 def _secrets_in(kinds: tuple[str, ...]) -> str:

@@ -22,8 +22,6 @@ def screen_document(sanitiser: Sanitiser, document: DocumentText) -> DocumentTex
     )
     texts = screened.texts
     return replace(
-        document, text=texts["text"], uri=texts["source"] or document.uri,
-        scope=texts["scope"] or document.scope, is_screened=True,
-        is_quarantined=screened.is_quarantined,
-        screened=screened.warnings,
+        document, text=texts["text"], uri=texts["source"], scope=texts["scope"] or None,
+        is_screened=True, is_quarantined=screened.is_quarantined, screened=screened.warnings,
     )  # fmt: skip

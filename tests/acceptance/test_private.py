@@ -28,6 +28,14 @@ def test_nothing_private_is_kept(tmp_path: Path, embedding_url: str) -> None:
         _all(ask.post("/memories/batch", json={"memories": [{"text": f"2 {TEXT}"}]}))
         _all(ask.patch(f"/memories/{key}", json={"text": f"3 {TEXT}"}))
         _all(ask.post("/ingest", json={"source": "a.md", "text": f"# A\n\n{TEXT}\n"}))
+        named = {"source": f"b<private>{WORD}</private>.md", "scope": f"<private>{WORD}</private>"}
+        told = ask.post("/ingest", json={**named, "text": "# B\n\nThe quay.\n"})
+        assert ask.get("/documents", params={"path": told.json()["source"]}).status_code == 200
+        _all(told)
+        nameless = {"source": f"<private>{WORD}</private>", "text": "# C\n\nThe mast.\n"}
+        refused = ask.post("/ingest", json=nameless)
+        assert (refused.status_code, WORD in refused.text) == (422, False)
+        assert [one["pointer"] for one in refused.json()["errors"]] == ["/source"]
         assert ask.post("/ingest/scan", json={}).json()["failed"] == []
         for path in ("/handoff", "/decisions"):
             _all(ask.post(path, json={"text": TEXT}))

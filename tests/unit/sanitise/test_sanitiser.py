@@ -43,6 +43,13 @@ def test_orders_that_are_cut_over_fields_count_as_those_of_the_text() -> None:
     assert Sanitiser().screen(texts, "untrusted").is_quarantined
 
 
+def test_a_document_whose_name_is_nothing_but_orders_is_refused_where_they_are_left_out() -> None:
+    texts = {"text": "The pump is red.", "source": ORDER, "scope": ""}
+    with pytest.raises(TextRefused) as refused:
+        Sanitiser(instructions={"agent": "filter"}).screen(texts, "agent")
+    assert [one.pointer for one in refused.value.errors] == ["/source"]
+
+
 def test_settings_are_read_in_both_forms(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = {"agent": "filter", "untrusted": "reject"}
     for written in ("agent=filter, untrusted=reject", '{"agent": "filter", "untrusted": "reject"}'):
