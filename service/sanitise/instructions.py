@@ -25,7 +25,10 @@ _WORDS: Final = WordFinder(
     for group in (*(words for one in ENGLISH for words in one.words), *STEMS.values())
     for word in group
 )
-_SENTENCE: Final = re.compile(r"[^.!?\u3002\uff01\uff1f\n]{0,2000}[.!?\u3002\uff01\uff1f\n]?")
+# A dot amid letters ends none: `mail@example.com`.
+_SENTENCE: Final = re.compile(
+    r"(?:[^.!?\u3002\uff01\uff1f\n]|[.!?](?=[^\W_])){0,2000}[.!?\u3002\uff01\uff1f\n]?"
+)
 
 
 @dataclass(frozen=True, slots=True)
