@@ -101,7 +101,7 @@ async def get_ready(
         "fingerprint": _fingerprint(searcher.vectors),
         "engine": _engine(searcher, residency, searcher.settings.agent),
     }
-    tells_all = caller().agents is None
+    tells_all = caller().agents is None and caller().memory_scopes is None
     index = await asyncio.to_thread(residency.state) if residency and tells_all else None
     reasons = [f"{name}: {check.detail}" for name, check in checks.items() if not check.ok]
     status: Literal["ready", "degraded", "unavailable"] = "ready"

@@ -157,6 +157,8 @@ def test_what_tells_of_other_scopes_is_refused(keyed: KeyedService, other: str) 
                 )
                 assert answer.status_code == 403, (path, answer.text)
                 assert not [word for word in OTHERS if word in answer.text.lower()]
+        ready = client.get("/health/ready").json()
+        assert (bool(ready["checks"]), ready["index"]) == (True, None)
 
 
 def test_what_another_scope_has_under_a_name_is_not_written_over(keyed: KeyedService) -> None:
