@@ -104,12 +104,11 @@ async def post_grant(db: TheDatabase, caller: TheCaller, request: GrantRequest) 
     if request.reader == request.owner:
         raise OwnMemories("An agent reads its own memories anyway: name another reader.")
     key = [request.reader, request.owner, *([request.scope] if request.scope else [])]
-    now = datetime.now(UTC)
-    await db.run(
+    [first] = await db.run(
         PUT, id=record("grant", key), reader=request.reader, owner=request.owner,
-        scope=request.scope, created_at=now, expires_at=request.expires_at,
+        scope=request.scope, created_at=datetime.now(UTC), expires_at=request.expires_at,
     )  # fmt: skip
-    return Grant(_id(key), request.reader, request.owner, request.scope, now, request.expires_at)
+    return Grant(_id(key), request.reader, request.owner, request.scope, first, request.expires_at)
 
 
 @router.delete(
