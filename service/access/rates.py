@@ -1,6 +1,7 @@
 """How much was asked in the last minute, by one caller and by all of them; pure."""
 
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Final
 
 from service.access.caller import Caller
@@ -54,7 +55,7 @@ class Rates:
         bounded = self._bounded(what, caller, rates, now)
         for allowance, (who, rate) in bounded:
             if seconds := allowance.wait(max(size, 1), rate):
-                msg = f"{who} {rate:,} {what} a minute; ask again in {max(seconds, 1):.0f} s."
+                msg = f"{who} {rate:,} {what} a minute; ask again in {ceil(seconds)} s."
                 raise TooManyRequests(msg, seconds)
         for allowance, _ in bounded:
             allowance.left -= size

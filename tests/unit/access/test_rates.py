@@ -49,6 +49,15 @@ def test_what_is_unbounded_is_not_counted() -> None:
     assert _taken(Rates(UNBOUNDED), LOCAL, 10_000, 0) == 10_000
 
 
+def test_it_says_no_shorter_wait_than_there_is() -> None:
+    rates, one = Rates(UNBOUNDED), _caller("a", byte_rate=60)
+    rates.take_bytes(one, 99, 0)
+    with pytest.raises(TooManyRequests, match=r"again in 40 s") as refused:
+        rates.check_bytes(one, 0.6)
+    assert refused.value.retry_after_seconds == 40
+    rates.check_bytes(one, 40.6)
+
+
 def test_a_large_body_is_owed() -> None:
     rates, one = Rates(UNBOUNDED), _caller("a", byte_rate=600)
     rates.check_bytes(one, 0)
