@@ -73,6 +73,10 @@ def _bounds(told: Sequence[str]) -> KeyOptions:
     bounds: dict[str, int | list[str]] = {}
     for one in told:
         name, _, value = one.partition("=")
+        if name in bounds:
+            # The last one alone would hold, and the key be good for other than was meant.
+            listed = f", all in one: {_SCOPES}=NAME,NAME" if name == _SCOPES else ""
+            raise Misused(f"--only {name}=… is given twice: give it once{listed}.")
         if name == _SCOPES and value:
             bounds[name] = [scope.strip() for scope in value.split(",")]
         elif name in numbers and value.isdecimal():

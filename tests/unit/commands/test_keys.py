@@ -4,10 +4,12 @@ from datetime import UTC, datetime, timedelta
 from io import StringIO
 from typing import Any
 
+import pytest
 from rich.console import Console
 
 from service.client.access import Key
-from service.commands.keys import _table
+from service.commands.keys import _bounds, _table
+from service.commands.misused import Misused
 
 _NOW = datetime.now(UTC)
 
@@ -53,3 +55,11 @@ def test_an_id_stays_whole_at_a_narrow_terminal() -> None:
 
 def test_a_scope_moves_no_cursor() -> None:
     assert "\x1b" not in _shown(_key(memory_scopes=["\x1b[31mred"]))
+
+
+def test_a_bound_that_is_given_twice_is_refused() -> None:
+    assert _bounds(["memory_scopes=a,b", "rate=3"]) == {"memory_scopes": ["a", "b"], "rate": 3}
+    with pytest.raises(Misused, match=r"twice.*memory_scopes=NAME,NAME"):
+        _bounds(["memory_scopes=a", "memory_scopes=b"])
+    with pytest.raises(Misused, match="rate=… is given twice: give it once"):
+        _bounds(["rate=3", "max_jobs=1", "rate=900"])
