@@ -93,6 +93,10 @@ class Caller:
         msg = f"The key {self.name!r} is for these scopes alone: {', '.join(self.memory_scopes)}."
         raise Forbidden(f"{msg} {how}")
 
+    def check_project(self, scope: str) -> None:
+        """Raise Forbidden for a project whose scope of memories is none of the caller's."""
+        self.check_scope(scope, "Leave out `project`, and name one of them as `scope`.")
+
     def sees(self, scope: str | None) -> bool:
         """Return whether memories of this scope are the caller's to use."""
         return self.memory_scopes is None or scope in self.memory_scopes

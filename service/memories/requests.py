@@ -94,13 +94,14 @@ class StoreRequest(Strict):
     async def pushed(self, projects: Registered) -> Pushed:
         """Return the memory this request describes, as its caller's; its project is known then.
 
-        Raises Forbidden for a trust tier that only an admin gives, InvalidRequest for a project
-        that cannot be read.
+        Raises Forbidden for a trust tier that only an admin gives and for a project of another's
+        scope, InvalidRequest for a project that cannot be read.
         """
         values: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in self}
         identity = identity_of(values.pop("project"))
         if identity:
             values["scope"] = await projects.scope(self.agent, identity)
+            caller().check_project(values["scope"])
         return Pushed.by(caller(), **values, said=self.model_fields_set & _SAID)
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
-from service.access.caller import caller
+from service.access.caller import caller, own_scopes
 from service.errors import ServiceError, StaleRead
 from service.projects.identity import Identity, Known, scope_of
 from service.store.database import Database, record
@@ -80,9 +80,14 @@ class Registered:
         self._scopes: dict[tuple[str, Identity], str] = {}
 
     async def scope(self, agent: str, identity: Identity) -> str:
-        """Return the scope of a project's memories, as `register` does."""
+        """Return the scope of a project's memories, as `register` does.
+
+        A caller for some scopes notes nothing: a name of theirs would make another's folder a
+        project of their scope.
+        """
         if (agent, identity) not in self._scopes:
-            self._scopes[agent, identity] = await register(self._db, agent, identity)
+            resolve = register if own_scopes() is None else find_scope
+            self._scopes[agent, identity] = await resolve(self._db, agent, identity)
         return self._scopes[agent, identity]
 
 

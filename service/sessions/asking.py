@@ -60,7 +60,7 @@ class AskingFields(FilterFields):
         named = getattr(self, "project")  # noqa: B009 - of bodies and queries
         project = await scope_named(db, self.agent, named)
         if project is not None:
-            caller().check_scope(project, "Leave out `project`, and name one of them as `scope`.")
+            caller().check_project(project)
         filters = self.filters(agents)
         session = self.asking.name if self.asking else filters.session
         await refuse_any_switched_off(

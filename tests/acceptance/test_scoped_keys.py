@@ -71,7 +71,25 @@ def test_a_project_that_is_none_of_its_scopes_is_refused(keyed: KeyedService) ->
                 403, True,
             )  # fmt: skip
         refused = client.post("/memories", json={"text": "x", "project": "zoo"})
-        assert (refused.status_code, "as `scope`" in refused.json()["detail"]) == (403, True)
+        assert (refused.status_code, "Leave out `project`" in refused.json()["detail"]) == (
+            403, True,
+        )  # fmt: skip
+
+
+def test_it_makes_no_folder_a_project_of_its_scope(keyed: KeyedService) -> None:
+    with _key(keyed, "harbour") as client, keyed.client() as admin:
+        named = {"origin": "harbour", "root": "/home/ann/pier"}
+        sent = [
+            client.post("/memories", json={"text": "A pier.", "project": project}).status_code
+            for project in (named, {"name": "aviary"})
+        ]
+        assert sent == [201, 403]
+        told = [one["scope"] for one in admin.get("/projects").json()["projects"]]
+        assert not {"harbour", "aviary"} & set(told)
+        body = {"text": "Ann's plan of the pier.", "project": {"root": "/home/ann/pier"}}
+        admin.post("/memories", json=body).raise_for_status()
+        found = client.post("/search", json={"query": "Ann's plan of the pier"}).json()["results"]
+        assert "Ann's plan of the pier." not in [hit["content"] for hit in found]
 
 
 def test_it_is_not_told_of_how_many_memories_a_concept_is(keyed: KeyedService) -> None:
