@@ -31,9 +31,11 @@ from service.text.clean import clean_text
 _TURNING: Final = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 
 _ESCAPED: Final = {code: f"\\u{code:04x}" for code in (*_TURNING, *range(0x7F, 0xA0))}
-# What the service calls by an endpoint, and commands do too.
-_COMMANDS: Final = {
-    "GET /keys": "keys list", "POST /keys": "keys create", "POST /trust/release": "trust release",
+# What the service says of its endpoints, as whoever types commands does it.
+_TYPED: Final = {
+    "GET /keys": "`graph-memory keys list`", "POST /keys": "`graph-memory keys create`",
+    "POST /trust/release": "`graph-memory trust release`",
+    "Leave out `project`": "Say `--project none`",
 }  # fmt: skip
 _FAILED: Final = 1
 _MISUSED: Final = 2
@@ -107,8 +109,8 @@ def end_with_nothing(reason: str) -> NoReturn:
 
 
 def _stop(reason: str, code: int = _FAILED) -> NoReturn:
-    for endpoint, command in _COMMANDS.items():
-        reason = reason.replace(endpoint, f"`graph-memory {command}`")
+    for told, typed in _TYPED.items():
+        reason = reason.replace(told, typed)
     console.print(redacted(f"graph-memory: {reason}"), style="red", soft_wrap=True, markup=False)
     sys.exit(code)
 
