@@ -49,7 +49,7 @@ def create(
         typer.Option(
             metavar="NAME=VALUE",
             help="memory_scopes=A,B; rate, byte_rate (a minute), max_memories, max_documents, "
-            "max_jobs; may be repeated.",
+            "max_jobs; may be repeated, each name once.",
         ),
     ] = None,
 ) -> None:

@@ -193,7 +193,7 @@ def _check(keyring: Keyring, caller: TheCaller, key: str) -> None:
     """Raise KeyNotFound, and Forbidden for a key that is good for more than the caller's own."""
     one = keyring.named(key)
     if not caller.covers(one.scopes, one.agents):
-        raise Forbidden("This key is good for more than yours: another admin must end it.")
+        raise Forbidden("This key is good for more than yours: ask an admin who may as much.")
 
 
 def _fields(key: Key) -> KeyFields:
