@@ -84,7 +84,8 @@ class Sender:
     """Sends requests and waits for their answers; close it, or use it in a `with`.
 
     `key` is a key of the service, where it asks for one; ValueError for one that cannot be sent.
-    `client` is what the program calls itself, in one word: without keys its memories say so.
+    `client` is what the program calls itself, in one word: without keys its memories say so;
+    ValueError for one that cannot be sent.
     """
 
     def __init__(
@@ -223,6 +224,11 @@ def _object(response: httpx.Response) -> dict[str, Any] | None:
 
 
 def _headers(key: str | None, client: str) -> dict[str, str]:
+    try:
+        check_sendable(client)
+    except ValueError:
+        msg = f"`client` {client!r} is no name that a header can carry; write it in ASCII"
+        raise ValueError(msg) from None
     named = {"User-Agent": client}
     if not key:
         return named

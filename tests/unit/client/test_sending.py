@@ -218,3 +218,10 @@ def test_the_class_shows_what_its_methods_do() -> None:
     assert GraphMemory.search(None, "x").body == {"query": "x"}
     assert (GraphMemory.stats.__doc__ or "").startswith("Count what an agent remembers")
     assert GraphMemory("http://memory").stats.__doc__ == GraphMemory.stats.__doc__
+
+
+@pytest.mark.parametrize("kind", [GraphMemory, AsyncGraphMemory])
+@pytest.mark.parametrize("client", ["n\u00e4chte", "a\nb", " a", "\u65e5"])
+def test_a_name_that_no_header_carries_is_told_at_once(kind: Any, client: str) -> None:
+    with pytest.raises(ValueError, match=r"`client` .* write it in ASCII"):
+        kind("http://memory", client=client)
