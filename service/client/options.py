@@ -88,6 +88,7 @@ class RecallOptions(AskingOptions, total=False):
 class ListOptions(Filters, total=False):
     """Filters and a page of up to 1,000; `cursor` is `next_cursor` of the page before."""
 
+    include_ended: bool
     limit: int
     cursor: str | None
 

@@ -1,5 +1,6 @@
 """What requests of /memories hold."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Final, Self
 
@@ -24,6 +25,7 @@ from service.memories.source_kinds import SourceKind
 from service.metadata import CLEARABLE, FIELDS, KEPT, NEVER_HOLDS, holds_never
 from service.projects.project_fields import InBody, identity_of
 from service.projects.registry import Registered
+from service.records import Filters
 from service.web.cursors import CursorForm
 from service.web.fields import (
     IN_A_QUERY,
@@ -169,9 +171,14 @@ class ListParameters(FilterFields):
 
     model_config = IN_A_QUERY
 
+    include_ended: Flag = Field(False, description="Memories past their `valid_until` too.")
     limit: Annotated[int, Field(ge=1, le=1000), WHOLE] = Field(
         50, description="Memories a page, 1 to 1,000."
     )
     cursor: Annotated[str, Field(max_length=1000), *PLACE.type_rules()] | None = Field(
         None, description="`next_cursor` of the page before."
     )
+
+    def filters(self, agents: tuple[str, ...]) -> Filters:
+        """Return the filters for these readable agents."""
+        return replace(super().filters(agents), with_ended=self.include_ended)

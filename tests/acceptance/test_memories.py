@@ -443,6 +443,16 @@ def test_a_memory_that_ends_before_it_begins_is_refused(client: httpx.Client) ->
     assert client.patch(path, params=who, json=begins | {"valid_until": None}).is_success
 
 
+def test_what_is_past_its_time_is_listed_where_that_is_asked_for(client: httpx.Client) -> None:
+    ended = _store(client, agent="past", text="It held.", valid_until="2020-01-01")["id"]
+    holds = _store(client, agent="past", text="It holds.", valid_until="2099-01-01")["id"]
+    for asked, ids in (({}, {holds}), ({"include_ended": True}, {holds, ended})):
+        listed = client.get("/memories", params={"agent": "past", **asked}).json()["memories"]
+        assert {one["id"] for one in listed} == ids
+    refused = client.post("/search", json={"query": "held", "include_ended": True})
+    assert refused.status_code == 422
+
+
 def test_a_push_again_that_ends_before_it_begins_is_refused(client: httpx.Client) -> None:
     who = {"agent": "never-again", "source_ref": "crane"}
     begins, ends = {"valid_from": "2026-03-02"}, {"valid_until": "2026-03-01"}

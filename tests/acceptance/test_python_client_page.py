@@ -30,8 +30,17 @@ def test_the_examples_store_and_find(
     run(waiting, service)
     assert "JR's code phrase is blue bunny." in capsys.readouterr().out
     assert run(awaited, service)["answer"]["receipt"]["took_ms"] > 0
-    body = {"text": "Ask Mina.", "trust_tier": "quarantined"}
-    key = service.client.post("/memories", json=body).json()["id"]
+    bodies = (
+        {"text": "Ask Mina.", "trust_tier": "quarantined"},
+        {"text": "Mina was away.", "valid_until": "2020-01-01T00:00:00Z"},
+        {"text": "She likes tea.", "source_ref": "people/mina"},
+    )
+    keys = {service.client.post("/memories", json=body).json()["id"] for body in bodies}
+    first = service.client.post("/decisions", json={"text": "Mina leads."}).json()["id"]
+    body = {"text": "Bob leads.", "supersedes": first}
+    other = service.client.post("/decisions", json=body).json()["id"]
     capsys.readouterr()
     run(naming, service)
-    assert key in capsys.readouterr().out.split()
+    found = capsys.readouterr().out.split()
+    assert set(found) >= keys | {first}
+    assert other not in found
