@@ -35,6 +35,8 @@ _OF_ITS_ID: Final = ("title", "kind", "scope", "occurred_at")
 
 _ARCHIVED: Final = "This was known and is archived, so searches pass over it."
 _ENDED: Final = "This was known and its `valid_until` is past, so searches pass over it."
+_QUARANTINED: Final = "This was known and is quarantined, so searches pass over it."
+_NOT_QUARANTINED: Final = "This was known, and stays as it is: it is not quarantined."
 
 # Gives the drafts of one group, made when their turn comes: none where no memory is accepted.
 Drafting = Callable[[], Awaitable[Sequence[Draft]]]
@@ -193,7 +195,11 @@ async def _store(pipeline: Pipeline, prepared: Prepared) -> Synced:
         actions.append(action if draft.id in written else "duplicate")
         written.discard(draft.id)
     ids = tuple(draft.id for draft in prepared.drafts)
-    told = tuple(_hidden(draft, prepared.old.get(draft.id)) for draft in prepared.drafts)
+    olds = (prepared.old.get(draft.id) for draft in prepared.drafts)
+    told = tuple(
+        (*_hidden(draft, old), *(_kept_tier(draft, old) if action == "duplicate" else ()))
+        for draft, old, action in zip(prepared.drafts, olds, actions, strict=True)
+    )
     return replace(whole, ids=ids, actions=tuple(actions), told=told)
 
 
@@ -205,3 +211,13 @@ def _hidden(draft: Draft, old: StoredMemory | None) -> tuple[str, ...]:
     if until is not None and until <= CLOCK.now():
         return (_ENDED,)
     return (_ARCHIVED,) if old.archived_at and not old.consolidated_into else ()
+
+
+def _kept_tier(draft: Draft, old: StoredMemory | None) -> tuple[str, ...]:
+    """Tell that a memory is as trusted as it was, where what was sent would be quarantined, or is.
+
+    What screening tells is of the words as they came now.
+    """
+    if old is None or (draft.trust_tier == QUARANTINED) == (old.trust_tier == QUARANTINED):
+        return ()
+    return (_QUARANTINED if old.trust_tier == QUARANTINED else _NOT_QUARANTINED,)
