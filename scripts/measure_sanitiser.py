@@ -34,6 +34,8 @@ def main() -> None:
     asked = parser.parse_args()
     corpora = {path.stem: lines_of(path) for path in sorted(_CORPUS.glob("*.txt"))}
     notes = _notes(asked.notes) if asked.notes else []
+    if asked.notes and not notes:
+        parser.error(f"--notes {asked.notes}: no markdown file is there")
     if notes:
         corpora["notes"] = notes
     print(f"patterns of version {VERSION}")
