@@ -27,12 +27,16 @@ def lines_of(text: str) -> list[str]:
 
 
 def blanked(text: str, ranges: Iterable[LineRange]) -> str:
-    """Return a text with these lines empty; all others keep their numbers and their ends."""
+    """Return a text with these lines empty; all others keep their numbers and their ends.
+
+    The last one gets an end where it had none: it would be no line any more.
+    """
     parts = _END.split(text)
+    ends_open = parts[-1] != ""
     for first, last in ranges:
         for line in range(max(first, 1), min(last, (len(parts) + 1) // 2) + 1):
             parts[2 * (line - 1)] = ""
-    return "".join(parts)
+    return "".join(parts) + ("\n" if ends_open and not parts[-1] else "")
 
 
 def merged(ranges: Iterable[Sequence[int]]) -> tuple[LineRange, ...]:

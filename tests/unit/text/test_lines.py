@@ -2,7 +2,7 @@
 
 import pytest
 
-from service.text.lines import LineRange, Placed, hidden
+from service.text.lines import LineRange, Placed, blanked, hidden, lines_of
 from service.text.markdown import parse_markdown
 
 TEXT = """---
@@ -68,3 +68,10 @@ def test_what_goes_with_a_section(gone: tuple[int, ...], lines: tuple[LineRange,
 
 def test_of_a_text_without_sections_nothing_goes() -> None:
     assert hidden("---\ntitle: Front\n---\n", []) == ()
+
+
+@pytest.mark.parametrize("text", ["# A\n\nred", "# A\n\nred\n", "# A\r\n\r\nred", "red", ""])
+def test_a_text_has_as_many_lines_when_they_are_empty(text: str) -> None:
+    count = len(lines_of(text))
+    assert lines_of(blanked(text, [(1, count)])) == [""] * count
+    assert blanked(blanked(text, [(1, count)]), [(1, count)]) == blanked(text, [(1, count)])
