@@ -119,6 +119,8 @@ async def post_batch(db: TheDatabase, pipeline: ThePipeline, request: BatchReque
         ids[index] = key
         warnings += [f"memories/{index}/{one}" for one in told]
     count, warnings = synced.actions.count, [*warnings, *synced.warnings]
+    # What the store refuses is told after what was refused before it came there.
+    errors.sort(key=lambda one: one.index)
     return BatchStored(
         count("created"), count("updated"), count("duplicate"), ids, errors, warnings
     )

@@ -193,8 +193,10 @@ def test_what_another_scope_has_under_a_name_is_not_written_over(keyed: KeyedSer
         refused = client.post("/memories", json=sent[1])
         assert refused.status_code == 403
         assert "another name" in refused.json()["detail"]
-        batch = client.post("/memories/batch", json={"memories": sent[1:]}).json()
-        assert [one["index"] for one in batch["errors"]] == [0]
+        wrong = {"text": "Of the zoo.", "scope": "zoo"}
+        batch = client.post("/memories/batch", json={"memories": [*sent[1:], wrong]}).json()
+        # In the order they were sent, whatever refused them.
+        assert [one["index"] for one in batch["errors"]] == [0, 2]
         assert batch["ids"][0] is None
         assert batch["created"] == 1
         for text in ("# Plan\n\nOf the harbour.\n", ""):
