@@ -5,12 +5,14 @@ from fcntl import LOCK_NB, LOCK_SH, flock
 from pathlib import Path
 from typing import Final
 
-from service.errors import StoreNotWritable
+from service.errors import StoreNotWritable, StoreRefused
 from service.store.disk import full, says_full
 
 # What a killed store must read again when it is opened; many small keys take long.
 _LONGEST_LOG_BYTES: Final = 128_000_000
 _LOG_BYTES_WHEN_IDLE: Final = 32_000_000
+# What holds memories; the engine (core 3.2.4) makes the manifest before any of it.
+_DATA_PARTS: Final = ("sstables", "vlog", "wal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,19 @@ class StoreAddress:
                 f"give another {self.setting}."
             )
             raise StoreNotWritable(msg) from error
+
+    def refuse_half_a_copy(self) -> None:
+        """Raise StoreRefused for data without a manifest: the engine would begin a new store there.
+
+        It overwrites what it finds then, without a word.
+        """
+        has_manifest = any(name.endswith(".manifest") for name in self._sizes("manifest"))
+        if not has_manifest and any(any(self._sizes(part).values()) for part in _DATA_PARTS):
+            msg = (
+                f"The store in {self.folder} is a part of one, as a copy that broke off leaves "
+                f"it: its manifest is missing. Copy it anew, or give another {self.setting}."
+            )
+            raise StoreRefused(msg)
 
     def _log_sizes(self) -> list[int]:
         return [size for size in self._sizes("wal").values() if size]

@@ -32,6 +32,7 @@ async def connect(address: StoreAddress) -> Any:
     RAM for good, 1.5 GB for 100,000 memories, and a store that is opened once more takes 65 MB.
     """
     address.make_folder()
+    address.refuse_half_a_copy()
     for _ in range(_MOST_OPENINGS - 1):
         had_log, tables = address.log_bytes > 0, address.tables()
         client = await _connect(address)

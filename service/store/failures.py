@@ -37,7 +37,10 @@ def failure_to_connect(address: StoreAddress, error: Exception) -> Exception:
         )
     if says_full(str(error)):
         return full(folder, str(error))
-    return StoreRefused(f"The store in {folder} cannot be opened ({error}).")
+    return StoreRefused(
+        f"The store in {folder} cannot be opened ({error}). Where it is damaged, put a whole copy "
+        f"in its place, or give another {address.setting}."
+    )
 
 
 def named_failure(failures: list[dict[str, Any]]) -> Exception:

@@ -1,0 +1,66 @@
+"""A copy of a store that broke off is refused and left as it is: nothing is begun in its place."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from service.errors import StoreRefused
+from service.store.address import StoreAddress
+from service.store.database import Database
+from tests.stores.template import SCHEMA, open_database
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def copy(tmp_path: Path) -> Path:
+    """Return the folder of a store that was stopped, with a row of its own."""
+    async with open_database(tmp_path) as db:
+        await db.set_meta("own", {"text": "kept"})
+    return tmp_path / "store"
+
+
+async def _own_row(store: Path) -> dict[str, object]:
+    db = Database(StoreAddress(f"surrealkv://{store}"))
+    try:
+        await db.open(SCHEMA)
+        return await db.meta("own")
+    finally:
+        await db.close()
+
+
+def _remove(store: Path, pattern: str) -> None:
+    for place in store.glob(pattern):
+        shutil.rmtree(place) if place.is_dir() else place.unlink()
+
+
+def _tables(store: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in (store / "sstables").iterdir()}
+
+
+@pytest.mark.parametrize("missing", ["manifest", "manifest/*"])
+async def test_a_copy_without_its_manifest_is_refused_and_left(
+    copy: Path, tmp_path: Path, missing: str
+) -> None:
+    shutil.copytree(copy / "manifest", tmp_path / "manifest")
+    _remove(copy, missing)
+    before = _tables(copy)
+    with pytest.raises(StoreRefused, match="its manifest is missing"):
+        await _own_row(copy)
+    assert _tables(copy) == before
+    shutil.copytree(tmp_path / "manifest", copy / "manifest", dirs_exist_ok=True)
+    assert await _own_row(copy) == {"text": "kept"}
+
+
+async def test_a_copy_that_is_cut_off_says_what_to_do(copy: Path) -> None:
+    for file in (copy / "sstables").iterdir():
+        file.write_bytes(file.read_bytes()[:100])
+    with pytest.raises(StoreRefused, match="put a whole copy in its place"):
+        await _own_row(copy)
+
+
+async def test_folders_without_a_file_are_an_empty_store(tmp_path: Path) -> None:
+    for part in ("manifest", "sstables", "vlog", "wal"):
+        (tmp_path / "store" / part).mkdir(parents=True)
+    assert await _own_row(tmp_path / "store") == {}
