@@ -192,6 +192,12 @@ def test_commands_of_this_repository_exist() -> None:
     assert set(re.findall(r"\bgraph-memory-\w+\b(?=[ `\n])", text)) <= project["scripts"].keys()
 
 
+@pytest.mark.parametrize("path", sorted(REPOSITORY.glob("docs/*.md")), ids=lambda path: path.name)
+def test_commands_that_want_a_program_are_told_with_one(path: Path) -> None:
+    whole = re.findall(r"`graph-memory (?:connect|disconnect|doctor)`", path.read_text("utf-8"))
+    assert not whole
+
+
 def test_every_path_that_documents_and_code_name_is_there() -> None:
     files = [*DOCUMENTS, REPOSITORY / "schema.surql"]
     for folder in ("service", "embedding_server", "scripts"):
