@@ -283,11 +283,10 @@ class Embedder:
 
     def _failed(self, what: str, *, is_gone: bool) -> EmbedderUnavailable:
         self.breaker.fail(is_gone=is_gone)
-        self._failure = EmbedderUnavailable(
-            f"No embedding server answers at {self.address.url}."
-            if is_gone
-            else f"The embedding server at {self.address.url} {what}."
-        )
+        url = self.address.url
+        none = f"No embedding server answers at {url}: start it, or set MEMORY_EMBEDDING_URL."
+        told = none if is_gone else f"The embedding server at {url} {what}."
+        self._failure = EmbedderUnavailable(told)
         return self._failure
 
     def _why_left_alone(self) -> str:
