@@ -39,7 +39,7 @@ def may_be_torn(text: str) -> bool:
 def full(place: object, reason: str) -> StoreFull:
     """Return the error that names the place and what to do."""
     told = f"The disk of the store {place} is full ({reason})."
-    return StoreFull(f"{told} Make room there, and it goes on by itself.")
+    return StoreFull(f"{told} Make room there: a running service goes on by itself.")
 
 
 def free_bytes(folder: Path) -> int:

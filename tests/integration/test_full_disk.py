@@ -73,7 +73,7 @@ async def test_what_is_acknowledged_after_a_full_disk_survives_a_kill(tmp_path: 
     for name in ("large-0", "large-1", "large-2"):
         assert told[name].startswith("507 ")
         assert str(store) in told[name]
-        assert "Make room there" in told[name]
+        assert "Make room there: a running service goes on" in told[name]
     assert told["before"] == told["after-0"] == told["after-1"] == "stored"
     db = Database(StoreAddress(f"surrealkv://{store}"))
     try:
