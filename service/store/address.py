@@ -90,16 +90,25 @@ class StoreAddress:
             )
             raise StoreNotWritable(msg) from error
 
-    def refuse_half_a_copy(self) -> None:
-        """Raise StoreRefused for data without a manifest: the engine would begin a new store there.
+    def refuse_to_begin(self) -> None:
+        """Raise StoreRefused where a new store would begin without a word, over another or in it.
 
-        It overwrites what it finds then, without a word.
+        The engine does so for data without a manifest, as a copy that broke off leaves it, and
+        overwrites what it finds.
         """
-        has_manifest = any(name.endswith(".manifest") for name in self._sizes("manifest"))
-        if not has_manifest and any(any(self._sizes(part).values()) for part in _DATA_PARTS):
+        folder = self.folder
+        if folder is None or _has_manifest(folder):
+            return
+        if any(any(self._sizes(part).values()) for part in _DATA_PARTS):
             msg = (
-                f"The store in {self.folder} is a part of one, as a copy that broke off leaves "
+                f"The store in {folder} is a part of one, as a copy that broke off leaves "
                 f"it: its manifest is missing. Copy it anew, or give another {self.setting}."
+            )
+            raise StoreRefused(msg)
+        if _has_manifest(folder.parent):
+            msg = (
+                f"{folder.parent} is a store itself, and none is begun in it. To open it, let "
+                f"MEMORY_DATA_DIR name the folder it lies in; else give another {self.setting}."
             )
             raise StoreRefused(msg)
 
@@ -111,3 +120,7 @@ class StoreAddress:
         if folder is None or not (folder / part).is_dir():
             return {}
         return {file.name: file.stat().st_size for file in (folder / part).iterdir()}
+
+
+def _has_manifest(folder: Path) -> bool:
+    return any((folder / "manifest").glob("*.manifest"))

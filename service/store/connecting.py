@@ -31,8 +31,8 @@ async def connect(address: StoreAddress) -> Any:
     So is one whose tables the engine has merged while it opened: what it read for that it keeps in
     RAM for good, 1.5 GB for 100,000 memories, and a store that is opened once more takes 65 MB.
     """
+    address.refuse_to_begin()
     address.make_folder()
-    address.refuse_half_a_copy()
     for _ in range(_MOST_OPENINGS - 1):
         had_log, tables = address.log_bytes > 0, address.tables()
         client = await _connect(address)

@@ -1,4 +1,4 @@
-"""A copy of a store that broke off is refused and left as it is: nothing is begun in its place."""
+"""Of a copy that broke off, or is named wrongly, no store is begun: it is left as it is."""
 
 import shutil
 from pathlib import Path
@@ -64,3 +64,10 @@ async def test_folders_without_a_file_are_an_empty_store(tmp_path: Path) -> None
     for part in ("manifest", "sstables", "vlog", "wal"):
         (tmp_path / "store" / part).mkdir(parents=True)
     assert await _own_row(tmp_path / "store") == {}
+
+
+async def test_no_store_is_begun_inside_of_another(copy: Path) -> None:
+    """Who restores may name the store itself where its folder is asked for."""
+    with pytest.raises(StoreRefused, match="is a store itself, and none is begun in it"):
+        await _own_row(copy / "store")
+    assert not (copy / "store").exists()
