@@ -18,6 +18,9 @@ from service.store.disk import full, may_be_torn, says_full
 
 _UNFIT_VALUE: Final = re.compile(r"Found .* for field|Couldn't coerce value")
 
+# What the engine (core 3.2.4) says of a part that is cut off or missing; nobody's text is in it.
+_DAMAGED: Final = re.compile(r"problem with the key-value store: .*(?:VLog|corruption|SSTable)")
+
 # What a writing query throws when the store is no longer as it was read.
 _STALE: Final = "stale read"
 
@@ -58,6 +61,9 @@ def named_failure(failures: list[dict[str, Any]]) -> Exception:
     causes = [t for t, kind in zip(texts, kinds, strict=True) if kind != "NotExecuted"] or texts
     if _UNFIT_VALUE.match(causes[0]):
         return InvalidRequest("The store refused a value", said=causes[0])
+    if _DAMAGED.search(causes[0]):
+        msg = "The store is damaged and wants a whole copy in its place"
+        return QueryFailed(msg, said=causes[0])
     hint = "; a commit failed, look at the database's disk" if may_be_torn(causes[0]) else ""
     return QueryFailed("The database refused a query", said=f"{causes[0]}{hint}")
 

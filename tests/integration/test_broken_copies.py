@@ -1,11 +1,12 @@
 """Of a copy that broke off, or is named wrongly, no store is begun: it is left as it is."""
 
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 
-from service.errors import StoreRefused
+from service.errors import QueryFailed, StoreRefused
 from service.store.address import StoreAddress
 from service.store.database import Database
 from tests.stores.template import SCHEMA, open_database
@@ -58,6 +59,17 @@ async def test_a_copy_that_is_cut_off_says_what_to_do(copy: Path) -> None:
         file.write_bytes(file.read_bytes()[:100])
     with pytest.raises(StoreRefused, match="put a whole copy in its place"):
         await _own_row(copy)
+
+
+async def test_a_copy_without_its_large_values_is_told_to_be_damaged(tmp_path: Path) -> None:
+    """The engine opens it: cp takes the log of values last, so that it is what is cut off."""
+    async with open_database(tmp_path) as db:
+        await db.set_meta("own", {"text": os.urandom(20_000).hex()})
+    for file in (tmp_path / "store" / "vlog").iterdir():
+        os.truncate(file, 0)
+    with pytest.raises(QueryFailed, match="store is damaged and wants a whole copy") as raised:
+        await _own_row(tmp_path / "store")
+    assert "is damaged" in raised.value.logged
 
 
 async def test_folders_without_a_file_are_an_empty_store(tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ class Residency:
             return None
         if loading := self._loading.get(agent):
             return f"loading agent {agent!r}: {loading.progress}"
-        return f"agent {agent!r} is not loaded yet"
+        return f"agent {agent!r} is not loaded yet: where that lasts, the log says why"
 
     def caveat(self, agent: str) -> str | None:
         """Return why answers about an agent may be incomplete; None if they are not."""
