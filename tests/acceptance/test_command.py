@@ -366,7 +366,8 @@ def test_a_consolidation_from_a_shell_goes_through_the_running_service(
         refused = _run("consolidate", "--agent", "nobody", **environment)
         assert (refused.returncode, "The running service refused" in refused.stderr) == (1, True)
     elsewhere = environment | {"MEMORY_DATA_DIR": str(tmp_path / "elsewhere")}
-    assert "0 memories would be" in _run("consolidate", **elsewhere).stdout
+    alone = _run("consolidate", **elsewhere)
+    assert "There is nothing to consolidate; 0 share nothing" in alone.stdout
 
 
 def test_a_command_ends_before_the_interpreter_does() -> None:
