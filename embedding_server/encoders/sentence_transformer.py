@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 import torch
 from huggingface_hub import model_info
+from huggingface_hub.errors import RepositoryNotFoundError
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Normalize, Transformer
 from sentence_transformers.sentence_transformer.modules import Pooling
@@ -147,9 +148,27 @@ def _load(source: Source, device: Device) -> SentenceTransformer:
         if source.is_folder:
             raise
     logger.info("%s is not in the local cache; downloading it", source.name)
-    # Fails at once for a wrong name or without a network, where the loader tries for a minute.
-    model_info(source.name if "/" in source.name else f"sentence-transformers/{source.name}")
+    _ask_the_hub(source.name if "/" in source.name else f"sentence-transformers/{source.name}")
     return _read(source, device, is_local=False)
+
+
+def _ask_the_hub(name: str) -> None:
+    """Raise CannotStart for a wrong name or without a network; the loader tries for a minute."""
+    try:
+        model_info(name)
+    except RepositoryNotFoundError as error:
+        raise CannotStart(
+            f"the model hub shows no {name}; check EMBEDDING_MODEL, and set HF_TOKEN if the model "
+            "is private or must be asked for"
+        ) from error
+    except Exception as error:
+        # The HTTP library, and so its errors, changed with the versions of the hub.
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise CannotStart(
+            "it is no folder, it is not in the local cache, and the model hub did not answer "
+            f"({reason}); set EMBEDDING_MODEL to a folder with the model's files, or start again "
+            "with a network"
+        ) from error
 
 
 def _read(source: Source, device: Device, *, is_local: bool) -> SentenceTransformer:

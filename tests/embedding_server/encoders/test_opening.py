@@ -1,8 +1,12 @@
 """Which encoder the settings lead to, in a process of its own: what it imports is the point."""
 
+import os
 import subprocess
 import sys
+import threading
 import tomllib
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 
 import pytest
 
@@ -20,10 +24,14 @@ print(type(encoder).__name__, sys.modules.get("torch") is not None)
 """
 
 
-def run(settings: str, before: str = "") -> subprocess.CompletedProcess[str]:
+def run(settings: str, before: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
     program = PROGRAM.format(settings=settings, before=before)
     return subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | environment,
     )
 
 
@@ -96,3 +104,35 @@ def test_what_was_asked_for_is_not_replaced() -> None:
         .stderr.strip()
         .endswith("EMBEDDING_BACKEND=onnx runs on a CPU, and EMBEDDING_DEVICE is cuda")
     )
+
+
+def test_a_hub_that_is_away_is_told_in_words(tmp_path: Path) -> None:
+    done = run("model='nosuch/model'", HF_HOME=str(tmp_path), HF_ENDPOINT="http://127.0.0.1:9")
+    last = done.stderr.splitlines()[-1]
+    assert "CannotStart: it is no folder, it is not in the local cache, and the model hub" in last
+    assert "set EMBEDDING_MODEL to a folder with the model's files" in last
+
+
+class NoSuchModel(BaseHTTPRequestHandler):
+    """What the hub answers for a name that it does not know, or not show."""
+
+    def do_GET(self) -> None:
+        self.send_response(404)
+        self.send_header("X-Error-Code", "RepoNotFound")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def test_a_model_that_the_hub_does_not_know_is_told_in_words(tmp_path: Path) -> None:
+    with HTTPServer(("127.0.0.1", 0), NoSuchModel) as hub:
+        threading.Thread(target=hub.serve_forever, daemon=True).start()
+        done = run(
+            "model='nosuch'",
+            HF_HOME=str(tmp_path),
+            HF_ENDPOINT=f"http://127.0.0.1:{hub.server_port}",
+        )
+        hub.shutdown()
+    last = done.stderr.splitlines()[-1]
+    assert "CannotStart: the model hub shows no sentence-transformers/nosuch; check" in last
