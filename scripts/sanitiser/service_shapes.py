@@ -40,6 +40,7 @@ azure-function-key|Called with {}|A44 AzFu A6 ==
 azure-search-key|Found with {}|A42 AzSe A6
 azure-bus-key|Queued with {}|A33 +ASb A6 =
 teams-webhook|Told https://{}|pump.webhook.office.com/webhookb2/ G @ G /IncomingWebhook/ H32 / G
+teams-old-webhook|Told https://{}|outlook.office.com/webhook/ G @ G /IncomingWebhook/ H32 / G
 zapier-webhook|It posts to https://{}|hooks.zapier.com/hooks/catch/ D7 / S7
 ifttt-key|Rain calls https://maker.ifttt.com/trigger/rain/with/key/{}|L22
 alchemy-key|The node is https://eth-mainnet.g.alchemy.com/v2/{}|L32

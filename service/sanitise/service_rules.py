@@ -101,7 +101,7 @@ _TABLE: Final = r"""
     azure-key AzFu (?<![+/])[A-Za-z0-9_/+-]{44}AzFu[A-Za-z0-9_/+-]{6}==
     azure-key AzSe|+ACR (?<![+/])[A-Za-z0-9+/]{42}(?:AzSe|\+ACR)[A-Za-z0-9+/]{6}(?![+/=])
     azure-key +ASb|+AEh|AIoT (?<![+/])[A-Za-z0-9+/]{33}(?:\+ASb|\+AEh|AIoT)[A-Za-z0-9+/]{6}=
-    teams-webhook IncomingWebhook webhook\.office\.com/webhookb2/{UUID}@{UUID}/IncomingWebhook/[a-f0-9]{32}/[A-Za-z0-9_/-]{36,}
+    teams-webhook IncomingWebhook (?:webhook\.office\.com/webhookb2|outlook\.office(?:365)?\.com/webhook)/{UUID}@{UUID}/IncomingWebhook/[a-f0-9]{32}/[A-Za-z0-9_/-]{36,}
     zapier-webhook hooks.zapier.com hooks\.zapier\.com/hooks/catch/[0-9]{3,12}/[a-z0-9]{5,12}
     ifttt-key ifttt.com (?<=/with/key/)[A-Za-z0-9_-]{20,}
     alchemy-key .alchemy.com (?<=\.alchemy\.com/v2/)[A-Za-z0-9_-]{32}
