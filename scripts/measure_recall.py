@@ -38,6 +38,7 @@ from scripts.recall.figures import SetFigures, set_figures
 from scripts.recall.notes import NotesSet, is_notes, load_notes, read_notes
 from scripts.recall.report import figures_as_json, remarks_of, sheets_of, write_markdown
 from scripts.recall.sets import Body, DataSet, Question, batches, read_set, spread
+from scripts.recall.waiting_vectors import wait_for_vectors
 from scripts.servers.own_servers import own_servers
 
 VARIANTS: Final[Mapping[str, Body]] = {
@@ -203,7 +204,9 @@ def load(asking: Asking, data: DataSet) -> dict[str, str]:
         name_of |= {key: memory["source_ref"] for key, memory in pairs if key}
         actions = {name: count + stored[name] for name, count in actions.items()}
     told = ", ".join(f"{count:,} {name}" for name, count in actions.items())
-    console.print(f"{data.name}: {told} in {time.perf_counter() - started:.1f} s")
+    late = wait_for_vectors(asking.client, asking.agent)
+    waited = f", {late:,} of them waited for their vectors" if late else ""
+    console.print(f"{data.name}: {told} in {time.perf_counter() - started:.1f} s{waited}")
     return name_of
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import torch
 from huggingface_hub import model_info
-from huggingface_hub.errors import RepositoryNotFoundError
+from huggingface_hub.errors import HTTPError, RepositoryNotFoundError  # type: ignore[attr-defined]
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Normalize, Transformer
 from sentence_transformers.sentence_transformer.modules import Pooling
@@ -161,8 +161,7 @@ def _ask_the_hub(name: str) -> None:
             f"the model hub shows no {name}; check EMBEDDING_MODEL, and set HF_TOKEN if the model "
             "is private or must be asked for"
         ) from error
-    except Exception as error:
-        # The HTTP library, and so its errors, changed with the versions of the hub.
+    except (HTTPError, OSError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise CannotStart(
             "it is no folder, it is not in the local cache, and the model hub did not answer "

@@ -19,6 +19,7 @@ import httpx
 
 from scripts.recall.known_items import Note, made_questions
 from scripts.recall.sets import DataSet, Question, section_of
+from scripts.recall.waiting_vectors import wait_for_vectors
 
 QUESTIONS: Final = Path(__file__).with_name("questions")
 # So that a part of a folder is always the same part.
@@ -86,6 +87,7 @@ def load_notes(client: httpx.Client, notes: NotesSet, progress: Progress) -> Loa
     for uri, text in progress(notes.files):
         body = {"source": uri, "text": text, "agent": notes.agent}
         client.post("/ingest", json=body).raise_for_status()
+    wait_for_vectors(client, notes.agent)
     bodies = list(listed(client, notes.agent))
     name_of = named(bodies)
     asked = answerable(notes.natural, set(map(section_of, name_of.values())))

@@ -116,7 +116,7 @@ def test_a_section_that_a_loaded_file_has_not_is_a_mistake() -> None:
 
 
 def test_notes_are_stored_file_by_file_and_their_memories_read_page_by_page() -> None:
-    stored, bars = [], []
+    stored, bars, waiting = [], [], [0, 1, 3]
 
     def progress(files: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
         bars.append(len(files))
@@ -127,6 +127,8 @@ def test_notes_are_stored_file_by_file_and_their_memories_read_page_by_page() ->
             stored.append(json.loads(request.content))
             return httpx.Response(200, json={})
         assert request.url.params["agent"] == "measure-diary-2"
+        if request.url.path == "/stats":
+            return httpx.Response(200, json={"without_vector": waiting.pop()})
         if "cursor" not in request.url.params:
             first = memory("y", "a.md", "Tea", 3)
             return httpx.Response(200, json={"memories": [first], "next_cursor": "more"})
@@ -137,7 +139,7 @@ def test_notes_are_stored_file_by_file_and_their_memories_read_page_by_page() ->
     notes = NotesSet("diary", (("a.md", "# Tea"), ("b.md", "# Milk")), (asked, natural("c.md#X")))
     with httpx.Client(base_url="http://s", transport=httpx.MockTransport(answer)) as client:
         loaded = load_notes(client, notes, progress)
-    assert bars == [2]
+    assert (bars, waiting) == ([2], [])
     assert stored == [
         {"source": uri, "text": text, "agent": "measure-diary-2"} for uri, text in notes.files
     ]
