@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from service.decisions.holding import DECISION, take_place
-from service.errors import InvalidRequest
+from service.errors import FieldError, InvalidRequest
 from service.links.change import Change
 from service.memories.screening import Pushed
 from service.memories.storing import find, store_one
@@ -42,7 +42,8 @@ async def _refuse_others(db: Database, agent: str, superseded: str | None) -> No
     if superseded is not None:
         old = await find(db, [agent], superseded)
         if old.kind != DECISION:
-            raise InvalidRequest(f"/supersedes: {superseded!r} is a {old.kind}, no decision.")
+            what = f"{superseded!r} is a {old.kind}: send the id of one that GET /decisions lists"
+            raise InvalidRequest(f"/supersedes: {what}.", (FieldError("/supersedes", what),))
 
 
 async def superseded_by(db: Database, keys: Sequence[str]) -> dict[str, list[str]]:

@@ -190,12 +190,22 @@ def _drafts_of(accepted: Mapping[int, Pushed]) -> dict[int, Draft]:
 
 
 def _groups(pushed: Sequence[Pushed]) -> list[list[int]]:
-    """Return the places of memories that are written together, each agent's by themselves."""
+    """Return the places of memories that are written together, each agent's by themselves.
+
+    What says something else under a name of the group begins another: it is compared with what the
+    first left in the store, as it is when both are sent one by one.
+    """
     groups: list[list[int]] = []
     for agent in sorted({one.agent for one in pushed}):
-        every = [place for place, one in enumerate(pushed) if one.agent == agent]
-        starts = range(0, len(every), _TRANSACTION_MEMORIES)
-        groups += [every[start : start + _TRANSACTION_MEMORIES] for start in starts]
+        sent: dict[str, Pushed] = {}
+        groups.append([])
+        for place, one in enumerate(pushed):
+            if one.agent != agent:
+                continue
+            if sent.setdefault(_key(one), one) != one or len(groups[-1]) == _TRANSACTION_MEMORIES:
+                groups.append([])
+                sent = {_key(one): one}
+            groups[-1].append(place)
     return groups
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Final
 
-from fastapi import FastAPI
+from fastapi import FastAPI, HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -67,7 +67,7 @@ async def _file(request: Request) -> Response:
     if name == "start.js":
         return _told(_START, "text/javascript")
     if name not in _FILES:
-        return Response(status_code=404)
+        raise HTTPException(404)
     content = (files("fastapi_offline") / "static" / name).read_bytes()
     return _told(content, _FILES[name])
 

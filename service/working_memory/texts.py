@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from service.access.caller import Caller
 from service.access.origins import ORIGINS, TIERS, Origin, tier_of
-from service.errors import InvalidRequest
+from service.errors import FieldError, InvalidRequest
 from service.records import QUARANTINED
 from service.sanitise.sanitiser import Sanitiser
 from service.store.database import Database, record
@@ -119,9 +119,9 @@ async def _write(
         lower = (*ORIGINS[: ORIGINS.index(sender.origin)], *TIERS[: TIERS.index(tier)])
         params |= {"lower": list(lower), "most": MOST_CHARACTERS}
     if await db.run(query, **params) is False:
-        msg = (
-            f"/text: with it the working memory had more than {MOST_CHARACTERS:,} characters: set "
-            "a shorter one with PUT, or clear it with DELETE."
+        what = (
+            f"with it the working memory had more than {MOST_CHARACTERS:,} characters: set a "
+            "shorter one with PUT, or clear it with DELETE"
         )
-        raise InvalidRequest(msg)
+        raise InvalidRequest(f"/text: {what}.", (FieldError("/text", what),))
     return screened.warnings

@@ -185,6 +185,7 @@ def test_what_cannot_be_superseded_is_told_and_nothing_is_logged(
         body = {"agent": agent, "text": "A decision.", "supersedes": key}
         answer = client.post("/decisions", json=body)
         assert (answer.status_code, key in answer.text) == (status, True)
+    assert [one["pointer"] for one in answer.json()["errors"]] == ["/supersedes"]
     assert _read(client, "/decisions", agent=agent)["decisions"] == []
 
 

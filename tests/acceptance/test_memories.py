@@ -212,6 +212,19 @@ def test_a_batch_tells_each_ones_fate_in_order(client: httpx.Client) -> None:
     assert client.get("/stats", params={"agent": "batch"}).json()["memories"] == 3
 
 
+def test_one_name_twice_in_a_batch_is_as_one_after_the_other(client: httpx.Client) -> None:
+    said = {"agent": "twice-named", "source_ref": "kettle"}
+    first = said | {"text": "It is red.", "importance": 0.9, "pinned": True}
+    second = said | {"text": "It is blue.", "tags": ["hot"]}
+    batch = {"memories": [first, first, second, second]}
+    told = client.post("/memories/batch", json=batch).raise_for_status().json()
+    assert len(set(told["ids"])) == 1
+    assert (told["created"], told["updated"], told["duplicates"]) == (1, 1, 2)
+    left = client.get(f"/memories/{told['ids'][0]}", params={"agent": "twice-named"}).json()
+    assert (left["content"], left["importance"], left["pinned"]) == ("It is blue.", 0.9, True)
+    assert left["tags"] == ["hot"]
+
+
 def test_a_batch_may_hold_many_agents_and_a_thousand_memories(client: httpx.Client) -> None:
     sent = [{"text": f"grain {n}", "agent": f"many-{n % 3}"} for n in range(30)]
     assert client.post("/memories/batch", json={"memories": sent}).json()["created"] == 30

@@ -384,7 +384,7 @@ async def test_a_snapshot_of_another_agent_is_not_used(
     shutil.copy(file, file.with_name(f"{digest('other') & (2**64 - 1):016x}-copied.index"))
     with log_of(caplog) as said:
         index = await fresh(opened.db, tmp_path / "index", "other")
-    assert "its expected is " in said[0]
+    assert "its agent is 'main', not 'other'" in said[0]
     assert told(index, *WORDS) == told(await fresh(opened.db, agent="other"), *WORDS)
 
 

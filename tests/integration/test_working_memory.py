@@ -74,8 +74,9 @@ async def test_blanks_around_a_part_are_none_of_its_words(opened: OpenStore) -> 
 async def test_it_gets_as_long_as_it_may_and_no_longer(opened: OpenStore) -> None:
     most = MOST_CHARACTERS - HEADING - len("\n\nPassed.")
     await _put(opened, "a" * (most + 1))
-    with pytest.raises(InvalidRequest, match="more than 200,000 characters"):
+    with pytest.raises(InvalidRequest, match="more than 200,000 characters") as refused:
         await _add(opened, "Passed.")
+    assert [error.pointer for error in refused.value.errors] == ["/text"]
     assert len((await _read(opened)).text) == most + 1
     await _put(opened, "a" * most)
     assert len((await _add(opened, "Passed.")).text) == MOST_CHARACTERS

@@ -113,7 +113,8 @@ class Snapshots:
                 told = await asyncio.to_thread(read_facts, path)
                 _check(told, facts)
                 mark = await self._follower.feed.since_stamp(told["stamp"])
-                index = await asyncio.to_thread(_restored, path)
+                arrays = await asyncio.to_thread(map_arrays, path)
+                index = await asyncio.to_thread(restore_index, arrays)
                 if index.bytes > room_bytes:
                     raise Unreadable("it is larger than MEMORY_INDEX_MEMORY_MB leaves room for")
             except _UNFIT as error:
@@ -282,18 +283,17 @@ def _remove(paths: Iterable[Path]) -> None:
         path.unlink(missing_ok=True)
 
 
-def _restored(path: Path) -> AgentIndex:
-    return restore_index(map_arrays(path))
-
-
 def _name_of(agent: str) -> str:
     """Return what an agent's files begin with: its name may be no file's."""
     return f"{digest(agent) & (2**64 - 1):016x}"
 
 
-def _check(told: dict[str, Any], facts: dict[str, Any]) -> None:
+def _check(
+    told: dict[str, Any], facts: dict[str, Any], fault: type[Unreadable] = _OfAnotherVersion
+) -> None:
     """Raise Unreadable for a file that says something else than is expected."""
     for name, value in facts.items():
-        if told.get(name) != value:
-            msg = f"its {name} is {told.get(name)!r}, not {value!r}"
-            raise (Unreadable if name == "expected" else _OfAnotherVersion)(msg)
+        if name == "expected":
+            _check(told[name], value, Unreadable)
+        elif told.get(name) != value:
+            raise fault(f"its {name} is {told.get(name)!r}, not {value!r}")
