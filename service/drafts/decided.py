@@ -60,9 +60,16 @@ _NO_MORE: Final = frozenset(
     }
 )
 _NOT_HELD: Final = _NOT_YET | _NO_MORE
-_FIRST_WORD: Final = re.compile(r"[\s*_>-]{0,9}([^\W\d_]{1,40})")
+# What held, and what took its place: `~~Accepted~~ Superseded by ADR-5`.
+_STRUCK: Final = re.compile(r"~~[^~]{1,80}~~")
+# `Accepted, superseded by ADR-9`.
+_REPLACED: Final = re.compile(
+    r"[\W_]{1,5}(?:(?:and|but|later|now|since|then)\s)?(superseded|superceded|replaced)\sby\b",
+    re.IGNORECASE,
+)
+_FIRST_WORD: Final = re.compile(r"[\W_]{0,9}([^\W\d_]{1,40})")
 _STATUS_LINE: Final = re.compile(
-    r"[\s*_>-]{0,9}(?:status|estado|상태|状态|狀態)[*_]{0,3}[:：][*_\s]{0,9}([^\W\d_]{1,40})",
+    r"[\s*_>-]{0,9}(?:status|estado|상태|状态|狀態)[*_]{0,3}[:：][\W_]{0,9}([^\W\d_]{1,40})",
     re.IGNORECASE,
 )
 _LISTED: Final = re.compile(r"^[ \t]{0,8}(?:[-*+][ \t]|\||[0-9]{1,9}[.)][ \t])", re.MULTILINE)
@@ -178,15 +185,23 @@ def _statuses(parsed: Document) -> Iterator[tuple[_Path, str]]:
     for section in parsed.sections:
         path, lines = section.heading_path, section.content.splitlines()
         is_status = bool(path) and _is_one_of(path[-1], _STATUS)
+        if path and (word := _last_status(path[-1:], _STATUS_LINE)):
+            yield path[:-1], word
         if word := _last_status(lines, _FIRST_WORD if is_status else _STATUS_LINE):
             yield path[:-1] if is_status else path, word
 
 
 def _last_status(lines: Sequence[str], words: re.Pattern[str]) -> str | None:
     """Return the word of the last line with a status; None without one."""
-    found = (words.match(line) for line in reversed(lines))
-    told = (match[1].casefold() for match in found if match)
+    found = (words.match(_STRUCK.sub("", line)) for line in reversed(lines))
+    told = (_replaced(match) or match[1].casefold() for match in found if match)
     return next((word for word in told if word in _HELD or word in _NOT_HELD), None)
+
+
+def _replaced(status: re.Match[str]) -> str | None:
+    """Return what became of a decision that its line first calls accepted; None if that holds."""
+    replaced = _REPLACED.match(status.string, status.end(1))
+    return replaced[1].casefold() if replaced else None
 
 
 def _places(path: _Path, names: frozenset[str]) -> list[int]:

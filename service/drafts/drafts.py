@@ -28,7 +28,7 @@ from service.text.written_dates import written_date
 
 # Changed whenever the same text would be cut or linked in another way: every document is then
 # read anew at its next scan.
-RECIPE: Final = "11"
+RECIPE: Final = "12"
 _MOST_TITLE_CHARACTERS: Final = 200
 _HEADING_SEPARATOR: Final = "\x1e"
 

@@ -11,6 +11,7 @@ from typing import Final
 from service.kinds import KINDS
 from service.names.names import names_something
 from service.names.slugs import tokens_of
+from service.text.written_dates import written_date
 
 SUFFIXES: Final = frozenset({".md", ".markdown", ".mdx", ".txt"})
 # Programs ask for files of these names, of which there may be one in each folder.
@@ -135,6 +136,7 @@ def date_of(source: str, zone: tzinfo = UTC) -> datetime | None:
 def date_of_file(source: str, zone: tzinfo = UTC) -> datetime | None:
     """Return the date a file name begins with, else the day it ends with: review-2026-02-13.md.
 
+    People's own forms come last: `Feb 12, 2026.md`, `2026.02.12.md`, `2026年2月12日.md`.
     A heading that ends with one says until when, or by when.
     """
     match = _DATED_END.search(PurePosixPath(source).stem)
@@ -142,7 +144,8 @@ def date_of_file(source: str, zone: tzinfo = UTC) -> datetime | None:
         day = datetime(int(match[1]), int(match[3]), int(match[4]), tzinfo=zone) if match else None
     except ValueError:
         day = None
-    return date_of(source, zone) or day
+    written = written_date(PurePosixPath(source).stem)
+    return date_of(source, zone) or day or (written.replace(tzinfo=zone) if written else None)
 
 
 def name_of(source: str) -> str:

@@ -73,9 +73,11 @@ def statements(text: str) -> Iterator[Statement]:
             or _CUT.search(sentence)
         ):
             continue
-        if kind := _said_kind(sentence):
+        # Phones and Macs write "don’t"; the cues say "don't".
+        plain = sentence.replace("\u2019", "'")
+        if kind := _said_kind(plain):
             yield Statement(kind, sentence)
-        elif is_short and (kind := _cues_for(sentence).kind_of(sentence)):
+        elif is_short and (kind := _cues_for(plain).kind_of(plain)):
             yield Statement(kind, sentence, in_passing=True)
 
 

@@ -10,6 +10,7 @@ from functools import partial
 from service.kinds import KINDS
 from service.text.clean import clean_text
 from service.text.fences import outside_fences
+from service.text.written_dates import written_date
 from service.text.yaml_blocks import UnreadableError, check_size, read_yaml, with_masks
 
 _MAX_NAMES = 100
@@ -26,12 +27,14 @@ _FIELDS = frozenset(
 )
 _DATE = re.compile(
     r"([0-9]{4})([-/.]?)([0-9]{1,2})\2([0-9]{1,2})"
-    r"(?:(?:\s+|[Tt])([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:\.[0-9]{1,9})?)?"
+    # No span of hours: 2026-02-13 16:00-17:00.
+    r"(?:(?:\s+(?![0-9]{1,2}:[0-9]{2}-[0-9]{2}:)|[Tt])"
+    r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:\.[0-9]{1,9})?)?"
     r"\s*(Z|z|UTC|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
 # `Date: 2024-05-28` below the title, as records of decisions have it; `* **Date**: 2024/5/28`.
 _DATE_LINE = re.compile(
-    r"[\s*_>-]{0,9}date[*_]{0,3}:[*_\s]{0,9}([0-9][^*_]{5,40}?)[*_\s]{0,9}", re.IGNORECASE
+    r"[\s*_>-]{0,9}date[*_]{0,3}:[*_\s]{0,9}([^*_]{6,40}?)[*_\s]{0,9}", re.IGNORECASE
 )
 _DATE_LINE_WITHIN = 12
 _HEADING = re.compile(r"#{1,6}\s")
@@ -197,10 +200,14 @@ def _is_plausible(day: dt.date) -> bool:
 
 
 def _parse_date(text: str) -> dt.datetime | dt.date | None:
-    """Read ISO 8601 and its relatives: 2026-02-13, 2026/2/13 9:05, 20260213, … 14:30 +09:00."""
+    """Read ISO 8601 and its relatives: 2026-02-13, 2026/2/13 9:05, 20260213, … 14:30 +09:00.
+
+    Of what people write else it reads the day: February 13, 2026; 2026-02-13 (Fri); [[2026-02-13]].
+    """
     match = _DATE.fullmatch(text)
     if not match or (not match[2] and len(match[3] + match[4]) < 4):
-        return None
+        written = written_date(text, is_all=True)
+        return written.date() if written else None
     try:
         day = dt.date(int(match[1]), int(match[3]), int(match[4]))
         if match[5] is None:

@@ -30,6 +30,9 @@ def find_wikilinks(text: str) -> list[str]:
     for match in _WIKILINK.finditer(_blank_code_spans(text)):
         reference = match[2].split("|", 1)[0].removesuffix("\\")  # a table escapes its "|"
         target = _HEADING.split(reference, maxsplit=1)[0].strip()
+        label = match[2].partition("|")[2].strip()
+        if label and target.removesuffix(".md").endswith(f"/{label}"):
+            target = label  # so Obsidian writes the path of a note: [[projects/Cargo|Cargo]]
         if target and not (match[1] and _MEDIA.search(target)):
             targets.append(_NOTE.sub(r"\1", target))
     return targets

@@ -55,6 +55,12 @@ _CASE_PART: Final = re.compile(
 )
 _LETTERS: Final = re.compile(run_of(r"[^\W\d_]"))
 _POSSESSIVE: Final = re.compile(r"(?<=\w)['\u2019](?:s|t|re|ve|ll|d|m)\b", re.IGNORECASE)
+# "Doesn't" tells as little as "does": its rest (doesn, won, don) is a rare word or another one.
+_NEGATED: Final = re.compile(
+    r"\b(?:\w{2,6}n['\u2019]t"
+    r"|(?:do|does|did|is|are|was|were|has|have|had|ca|wo|could|would|should)nt)\b",
+    re.IGNORECASE,
+)
 _PLURAL: Final = re.compile(r"[A-Z]{2,}s")  # GPUs, APIs: the stemmer keeps the s after a u
 # A token longer than this is a hash, a URL or base64: nobody types it whole.
 _LONGEST_CHARACTERS: Final = 100
@@ -72,10 +78,14 @@ STOP_WORDS: Final = frozenset(
 
 
 def fold(text: str) -> str:
-    """Return `text` in one spelling: NFKC, and letters without their accents."""
+    """Return `text` in one spelling: NFKC, and letters without their accents.
+
+    The hyphens of typesetters, at which models' lines may not break either, are the keyboard's.
+    """
     if text.isascii():
         return text
-    decomposed = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text))
+    one = unicodedata.normalize("NFKC", text).replace("\u2010", "-")  # of U+2011 too
+    decomposed = unicodedata.normalize("NFD", one)
     return unicodedata.normalize("NFC", without_optional(decomposed))
 
 
@@ -106,7 +116,7 @@ def query_words(text: str) -> str:
 
     A question of nothing but stop words keeps them: "who are you" must find "Who are you?".
     """
-    words = list(dict.fromkeys(_words(text).split()))
+    words = list(dict.fromkeys((_words(_NEGATED.sub(" ", text)) or _words(text)).split()))
     content_words = [word for word in words if word not in STOP_WORDS]
     return " ".join((content_words or words)[:_MOST_QUERY_WORDS])
 

@@ -31,6 +31,18 @@ def test_what_holds_is_kept_and_little_else(half: str, found: float, wrong: floa
     assert sum(bool(list(statements(turn["text"]))) for turn in rest) <= wrong * len(rest)
 
 
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("Don\u2019t ever commit to main.", "preference"),
+        ("We\u2019ve decided to use Postgres for the queue.", "decision"),
+        ("I\u2019d rather you ask first.", "preference"),
+    ],
+)
+def test_the_apostrophe_of_phones_is_one(said: str, kind: str) -> None:
+    assert [(one.kind, one.text) for one in statements(said)] == [(kind, said)]
+
+
 def test_a_long_text_or_a_quoted_one_is_somebody_elses() -> None:
     page = "The billing service belongs to the Lisbon team. " + "It goes on and on. " * 40
     assert list(statements(page)) == []

@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 # Of what is held and how: another number for every change of either. How words are counted may
 # change with any version of the service.
-_FORMAT: Final = 14
+_FORMAT: Final = 15
 # Below it, reading the store takes less than half a second.
 FEWEST_MEMORIES: Final = 1000
 # A snapshot is taken when nobody has written for so long, or after so long in any case: sooner

@@ -105,6 +105,34 @@ def _outdated(text: str, uri: str = "docs/adr/0003.md") -> list[tuple[str, bool]
     return [(one.section.title, one.is_outdated) for one in found]
 
 
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("Status: ❌ Rejected", "rejected"),
+        ("**Status**: ~~Accepted~~ Superseded by ADR-5", "superseded"),
+        ("Status: `superseded`", "superseded"),
+        ("Status: [Superseded](5.md)", "superseded"),
+        ("Status: Accepted, superseded by ADR-5", "superseded"),
+        ("## Status\n\n🔴 Deprecated", "deprecated"),
+        ("## Status\n\nAccepted. Replaced by [5](5.md).", "replaced"),
+        ("## Status: Superseded", "superseded"),
+    ],
+)
+def test_a_status_is_read_however_it_is_dressed(line: str, word: str) -> None:
+    told = dict(_outdated(f"# 3. Use Postgres\n\n{line}\n\n## Decision\n\nWe use it."))
+    assert told[f"3. Use Postgres ({word})"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["Status: ✅ Accepted", "Status: Accepted, supersedes ADR-1", "## Status: Accepted",
+     "Status: Accepted. What was superseded by it stays in Git."],
+)  # fmt: skip
+def test_a_status_that_holds_is_not_taken_for_an_end(line: str) -> None:
+    told = _outdated(f"# 3. Use Postgres\n\n{line}\n\n## Decision\n\nWe use it.")
+    assert not any(dict(told).values())
+
+
 @pytest.mark.parametrize("status", ["Superseded by [4. Use both](0004.md)", "Rejected"])
 def test_all_of_a_record_that_does_not_hold_says_so_in_its_title(status: str) -> None:
     word = status.split(maxsplit=1)[0].lower()

@@ -19,6 +19,8 @@ from service.text.marks import find_tags, find_wikilinks, read_heading_text
         ),
         ("[[vitamin c#]] [[ABC# d]] [[c#part]]", ["vitamin c#", "ABC", "c"]),
         ("[[ spaced ]] [[한국어 노트]]", ["spaced", "한국어 노트"]),
+        ("[[projects/Cargo Basics|Cargo Basics]] [[a/B.md|B]]", ["Cargo Basics", "B"]),
+        ("[[projects/Cargo Basics|it]] [[TCP/IP|TCP/IP]]", ["projects/Cargo Basics", "TCP/IP"]),
         ("a cell [[a\\|b]]", ["a"]),
         ("`[[no]]` ``[[no ` no]]`` [[yes]]", ["yes"]),
         ("\\`[[yes]]\\`", ["yes"]),

@@ -160,6 +160,7 @@ def test_decomposed_hangul_is_the_same_word(run: str) -> None:
         ("Übergabe im Café", "ubergabe im cafe"),
         ("ＲＴＸ ５０７０", "rtx 5070"),
         ("ﬁle", "file"),
+        ("FN\u201188 FN\u201088", "fn-88 fn 88 fn-88 fn 88"),
         ("ёлка замо\u0301к", "елка замок"),
     ],
 )
@@ -170,6 +171,19 @@ def test_spellings_are_folded(written: str, words: str) -> None:
 def test_stop_words_are_indexed_but_not_asked_for() -> None:
     assert query_words("What is the VRAM of my card?") == "vram card"
     assert index_words("the VRAM") == "the vram"
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("Why doesn't the gateway start?", "gateway start"),
+        ("what wouldn\u2019t it take", "take"), ("It dont start", "start"),
+        ("Who won it?", "won"), ("Has Don the key?", "don key"), ("Don't!", "don"),
+        ("an independent garment", "independent garment"),
+    ],
+)  # fmt: skip
+def test_what_is_denied_is_asked_for_without_the_rest_of_a_verb(question: str, words: str) -> None:
+    assert query_words(question) == words
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,9 @@ DAY = datetime(2026, 11, 9, tzinfo=UTC)
         "Monday, November 9, 2026", "Mon 9 Nov 2026", "9th of November 2026", "2026. 11. 9.",
         "2026.11.09", "2026년 11월 9일", "2026년 11월 09일 월요일",
         "2026年11月9日", "2026 年 11 月 9 号",
-        "**November 9, 2026**", "November 9, 2026: the crane", "NOVEMBER 9, 2026",
+        "[2026-11-09] Crane", "📅 2026-11-09", "Mon, 2026-11-09", "2026/11/9", "9.11.2026 Crane",
+        "[1.2.0] - 2026-11-09", "v1.1.0 (2026-11-09)", "[2.0.0-rc.1] – November 9, 2026",
+"**November 9, 2026**", "November 9, 2026: the crane", "NOVEMBER 9, 2026",
     ],
 )  # fmt: skip
 def test_a_day_is_read_at_the_beginning(heading: str) -> None:
@@ -41,7 +43,7 @@ def test_a_section_happened_on_the_day_of_the_nearest_heading() -> None:
         "", "November 2026", "November 9", "the plan for November 9, 2026", "11/9/2026",
         "9/11/2026", "November 31, 2026", "2026.13.01", "2026年13月1日", "May 5000, 2026",
         "Marching 9, 2026", "November 9, 20261", "2026.11.123", "Version 2026.11.09",
-        "\u017fept 9, 2026",
+        "\u017fept 9, 2026", "1.2.0", "[1.2.0] - Unreleased", "11.9.26", "9.11.20261",
     ],
 )  # fmt: skip
 def test_what_is_no_day_is_none(heading: str) -> None:
