@@ -140,12 +140,17 @@ def _weekday_of_week(match: re.Match[str], today: date) -> Reading:
     return periods.day_of(week[0] + timedelta(days=weekday_of(match["weekday"]))), "firm"
 
 
-def _season_of_year(match: re.Match[str], _: date) -> Reading:
-    return periods.months_from(int(match["year"]), SEASONS[match["season"].lower()], 3), "firm"
+def _season_of_year(match: re.Match[str], today: date) -> Reading:
+    year = _year_of(match, today)
+    return periods.months_from(year, SEASONS[match["season"].lower()], 3), "firm"
 
 
-def _quarter(match: re.Match[str], _: date) -> Reading:
-    return periods.months_from(int(match["year"]), int(match["number"]) * 3 - 2, 3), "firm"
+def _quarter(match: re.Match[str], today: date) -> Reading:
+    return periods.months_from(_year_of(match, today), int(match["number"]) * 3 - 2, 3), "firm"
+
+
+def _year_of(match: re.Match[str], today: date) -> int:
+    return int(match["year"] or today.year - (match["said"].lower() == "last"))
 
 
 def _near_day(match: re.Match[str], today: date) -> Reading:
@@ -154,7 +159,7 @@ def _near_day(match: re.Match[str], today: date) -> Reading:
     # "USA Today", the song "Yesterday".
     if match[0][0].isupper() and ahead and ahead[-1] not in ".?!:,;\n(":
         return None
-    back = 2 if word.startswith("the day") else int(word.startswith(("yesterday", "last")))
+    back = 2 if "before" in word else int(word.startswith(("yesterday", "last")))
     return periods.day_of(today - timedelta(days=back)), "firm"
 
 
@@ -215,6 +220,8 @@ def _this(match: re.Match[str], today: date) -> Reading:
 ENGLISH: Final = table(
     ((r"(?<![\w./-])(?P<year>(?:19|20)\d\d)(?P<mark>[-/]|\. )(?P<number>\d{1,2})(?P=mark)"
      r"(?P<day>\d{1,2})(?!\d|[-/.]\d)"), _numeric),
+    ((r"(?<![\w./-])(?P<day>\d{1,2})\.\s?(?P<number>\d{1,2})\.\s?(?P<year>(?:19|20)\d\d)"
+      r"(?!\d|[-/.]\d)"), _numeric),
     (r"(?<![\w./-])(?P<year>(?:19|20)\d\d)-(?P<number>\d\d)(?![\d-]|[/.]\d|\s+season)",
      _numeric_month),
     ((rf"(?<![\w.,/-])(?P<day>\d{{1,2}})(?P<ordinal>st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}\.?"
@@ -230,8 +237,12 @@ ENGLISH: Final = table(
     (rf"\b{_WEEKDAY},?\s+(?:of\s+)?(?P<which>last|this)\s+week\b(?!-|['’])", _weekday_of_week),
     (rf"\b(?P<which>last|this)\s+week(?:['’]s|,?\s+on)\s+{_WEEKDAY}\b", _weekday_of_week),
     (rf"\b{_SEASON}(?:\s+of)?\s+(?P<year>{_YEAR})(?!\.\d)", _season_of_year),
-    (rf"\bq(?P<number>[1-4])[\s,/-]*(?:of\s+)?(?P<year>{_YEAR})", _quarter),
-    (r"\b(?:the\s+day\s+before\s+yesterday|yesterday|today|tonight|last\s+night)\b", _near_day),
+    # Prices fall last year too.
+    (rf"(?:(?<=\bin )|(?<=\bof )|(?<=\bthe )){_SEASON}\s+(?:of\s+)?{_SAID_YEAR}(?P<year>(?!))?",
+     _season_of_year),
+    (rf"\bq(?P<number>[1-4])[\s,/-]*(?:of\s+)?(?:(?P<year>{_YEAR})|{_SAID_YEAR})", _quarter),
+    (r"\b(?:(?:the\s+)?day\s+before\s+yesterday|yesterday|today|tonight|last\s+night)\b",
+     _near_day),
     (rf"(?<![\w.,])(?<!\bhalf ){_COUNT}{_UNIT}\s+ago\b", _ago),
     ((rf"\b(?P<word>last|past|previous)\s+(?:{_COUNT})?"
      r"(?P<unit>day|weekend|week|month|quarter|year)(?P<plural>s)?\b(?!\s+of\b|-)"), _last_unit),
