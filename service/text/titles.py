@@ -60,7 +60,8 @@ def title_of(title: str, content: str) -> str:
     if title:
         return title
     line = next((line for line in content.splitlines() if line.strip()), "")
-    first = _PAIRED_MARKS.sub(r"\2", line[:_MOST_BEGINNING]).strip(" #*->`\t")
+    first = _PAIRED_MARKS.sub(r"\2", line[:_MOST_BEGINNING]).strip(" *`\t").lstrip("#> \t")
+    first = first.removeprefix("- ").strip(" *`\t") if first.strip("-") else ""
     if len(first) <= _MOST_DERIVED_CHARACTERS:
         return first
     return f"{first[: _MOST_DERIVED_CHARACTERS - 1].rstrip()}…"

@@ -109,6 +109,10 @@ def test_without_one_the_first_line_with_text_is_its_title() -> None:
     assert title_of("", "- `ls` works") == "ls works"
     assert title_of("", "**Must** keep *port* 18443: see `log`") == "Must keep port 18443: see log"
     assert title_of("", "SELECT * FROM x, y * 2**10, a**b**") == "SELECT * FROM x, y * 2**10, a**b"
+    assert title_of("", "Learn C#") == "Learn C#"
+    assert title_of("", "> Use Vec<String>") == "Use Vec<String>"
+    assert title_of("", "--dry-run is broken") == "--dry-run is broken"
+    assert title_of("", "---\nText.") == ""
     assert title_of("", " \n") == ""
 
 
