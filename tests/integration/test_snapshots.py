@@ -252,6 +252,35 @@ def test_an_index_that_began_empty_fits_no_model_that_is_scanned_in_part() -> No
     assert Expected("main", "f", 8, 4).fits(AgentIndex("main", VectorIndex(8, 4)))
 
 
+async def test_what_was_deleted_and_came_back_lost_what_hung_on_it(
+    opened: OpenStore, tmp_path: Path
+) -> None:
+    await opened.declare(CONCEPTS)
+    await opened.read("a.md", "# A\n\n## One\n\nA kettle, and its GPU.\n")
+    await opened.read("b.md", "# B\n\n## Two\n\nA kettle, and its GPU.\n")
+    await take(opened.db, tmp_path / "index")
+    await opened.read("a.md", "")
+    await opened.read("a.md", "# A\n\n## One\n\nNothing.\n")
+    async with reopened(opened) as db:
+        index = await fresh(db, tmp_path / "index")
+        assert told(index) == told(await fresh(db))
+
+
+@pytest.mark.parametrize("gone", range(3))
+async def test_what_followed_a_memory_that_was_deleted_and_came_back_follows_it_no_more(
+    opened: OpenStore, tmp_path: Path, gone: int
+) -> None:
+    pushed = [Pushed(f"Kettle {n}.", source_ref=f"note-{n}", session="s") for n in range(3)]
+    keys, _ = await store(opened.pipeline, pushed)
+    await take(opened.db, tmp_path / "index")
+    await remove(opened.pipeline, "main", keys[gone])
+    again, _ = await store(opened.pipeline, [replace(pushed[gone], session=None)])
+    assert again == [keys[gone]]
+    async with reopened(opened) as db:
+        index = await fresh(db, tmp_path / "index")
+        assert told(index) == told(await fresh(db))
+
+
 @pytest.mark.parametrize("is_mapped", [True, False])
 async def test_what_a_file_takes_in_ram_is_not_the_engines(
     opened: OpenStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_mapped: bool

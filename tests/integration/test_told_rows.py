@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, Final
@@ -202,6 +203,21 @@ async def test_a_memory_comes_again_before_its_end_was_taken_in(opened: OpenStor
     await remove(opened.pipeline, "main", ids[1])
     again, _ = await store(opened.pipeline, [Pushed("No name.", source_ref="note-1")])
     assert again == [ids[1]]
+    opened.db.after_write = take_in
+    await opened.db.taken_in()
+    assert await followed(opened) == await loaded(opened)
+
+
+async def test_what_followed_a_memory_that_came_again_follows_it_no_more(
+    opened: OpenStore,
+) -> None:
+    pushed = [Pushed(f"Kettle {n}.", source_ref=f"note-{n}", session="s") for n in range(2)]
+    ids, _ = await store(opened.pipeline, pushed)
+    await followed(opened)
+    opened.db.after_write, take_in = None, opened.db.after_write
+    await remove(opened.pipeline, "main", ids[0])
+    again, _ = await store(opened.pipeline, [replace(pushed[0], session=None)])
+    assert again == [ids[0]]
     opened.db.after_write = take_in
     await opened.db.taken_in()
     assert await followed(opened) == await loaded(opened)

@@ -172,10 +172,20 @@ def _take_ends(index: AgentIndex, change: RowChange) -> None:
         return
     if change.table == "follows":
         index.put_ends("follows", key, row.get("earlier", ()))
+        if change.row is None or "later" in row:
+            _drop_later(index, key, row.get("later", ()))
     else:
         slugs = [slug for agent, slug in row.get("concepts", ()) if agent == index.agent]
         index.put_ends("references", key, slugs)
     index.admit(change.table, key)
+
+
+def _drop_later(index: AgentIndex, key: str, later: Sequence[str]) -> None:
+    """Take away what followed a memory that went and came back: none of those is named then."""
+    row, follows = index.rows[key], index.graph.follows
+    for other in tuple(follows.behind(row)):
+        if index.keys[other] not in later:
+            follows.remove(other, row)
 
 
 def _drop_edge(index: AgentIndex, table: EdgeTable, key: Any) -> None:

@@ -22,6 +22,8 @@ from service.store.written_records import Reader, RecordKey, Row
 CURRENT_ROWS: Final = load_query(__package__, "current_rows")
 
 _TABLES: Final = ("memory", "concept", "embedding", *EDGE_TABLES)
+# What a memory that goes takes along, and no writer names.
+_HANGING: Final = ("references", "follows")
 # In one query: 500 rows are read on the event loop in 10 ms.
 _PAGE_RECORDS: Final = 500
 
@@ -102,7 +104,9 @@ class OwnWrites:
             raise StampRefused(msg)
         # What earlier processes logged counts towards what is too much.
         self._db.write_log.records = max(self._db.write_log.records, len(logged))
-        reader.add(logged)
+        # Deleted and come back, a memory lost what hung on it: no entry names that, but its vector.
+        back = [key for table, key in logged if table == "embedding"]
+        reader.add({*logged, *((table, key) for table in _HANGING for key in back)})
         return reader
 
     async def publish(self, stamp: Mapping[str, Any]) -> None:

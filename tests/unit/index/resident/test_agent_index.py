@@ -118,12 +118,16 @@ def random_change(chance: random.Random) -> RowChange:
 
 
 def histories(seed: int) -> Iterator[list[RowChange]]:
-    """Yield commits in which each row is changed at most once."""
+    """Yield commits in which each row is changed at most once, and no step leads to one gone."""
     chance = random.Random(seed)
     for _ in range(12):
         changes = [random_change(chance) for _ in range(chance.randrange(1, 14))]
         once = {(change.table, str(change.key)): change for change in changes}
-        yield list(once.values())
+        steps = [one.row for one in once.values() if one.table == "follows" and one.row]
+        ends = {end for row in steps for end in row["earlier"]}
+        yield [
+            one for one in once.values() if one.table != "follows" or one.row or one.key not in ends
+        ]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -321,6 +325,16 @@ def test_a_corrupt_row_is_left_out_and_told_and_the_rest_answers(bad: RowChange)
     assert "m1" in {hit.id for hit in answered["text"]["blue"]}
     assert answered["concepts"]["m1"][1].memories == 3
     assert [hit.id for hit in answered["vector"][0]] == ["m1"]
+
+
+def test_what_followed_a_memory_follows_it_no_more_where_its_row_says_so() -> None:
+    index = AgentIndex("main")
+    take(index, *(memory(key, "blue") for key in ("m0", "m1", "m2")))
+    take(index, edge("follows", "m1", "m0"), edge("follows", "m2", "m0"))
+    take(index, RowChange("follows", "m0", {"earlier": [], "later": ["m2"]}))
+    assert before_and_after(index, ["m0", "m1"]) == {"m0": ([], ["m2"]), "m1": ([], [])}
+    take(index, RowChange("follows", "m0", None))
+    assert index.counts()["follows"] == 0
 
 
 def test_what_is_left_out_by_its_id_is_not_seen() -> None:
