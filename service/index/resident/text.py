@@ -181,7 +181,7 @@ class TextIndex:
             self._merge(group)
 
     def _parts(self) -> Iterator[IndexPart]:
-        yield from self._segments.values()
+        yield from tuple(self._segments.values())  # any thread may ask while they change
         yield self._tail
 
     def _add(self, rows: Sequence[int], texts: Sequence[str]) -> None:
