@@ -911,6 +911,19 @@ async def test_a_command_that_loads_nothing_leaves_snapshots_alone(tmp_path: Pat
     assert files_in(tmp_path / "snapshots") == [file]
 
 
+async def test_a_command_that_deletes_and_loads_nothing_leaves_none_of_it(tmp_path: Path) -> None:
+    async with open_store(tmp_path, form="bytes") as opened:
+        [key, *_] = await opened.push("the secret of nobody", "a kettle")
+        await take(opened.db, tmp_path / "snapshots")
+        assert holds(tmp_path / "snapshots", key) == [True]
+    settings = Settings(data_dir=tmp_path, embedding_url="http://127.0.0.1:9", _env_file=None)
+    async with open_parts(settings) as parts:
+        await remove(parts.pipeline, "main", key)
+    assert holds(tmp_path / "snapshots", key) == [False]
+    async with open_parts(settings) as parts:
+        assert await parts.db.meta("snapshot") == {}
+
+
 @pytest.mark.parametrize("seed", range(36, 40))
 async def test_writers_do_not_wait_for_the_file(
     opened: OpenStore, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch

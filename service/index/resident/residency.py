@@ -196,15 +196,13 @@ class Residency:
                 await self.take_census(agent)
 
     async def _load_patiently(self, agent: str) -> None:
-        while True:
+        while agent in self._awaited:
             try:
                 await self.index_of(agent)
+                self._awaited.discard(agent)
             except ServiceError as error:
                 log.warning("the index of agent %s waits: %s", agent, error.logged)
                 await asyncio.sleep(_RETRY_SECONDS)
-            else:
-                self._awaited.discard(agent)
-                return
 
     async def _loaded(self, agent: str) -> AgentIndex:
         """Return the index of an agent that is loaded from now on, or is being loaded already."""
@@ -267,8 +265,9 @@ class Residency:
         await self.snapshots.take([(one, known) for known, one in held if known], self.doubts)
 
     async def close(self) -> None:
-        """Take a last snapshot where much has changed."""
-        if self.snapshots and self._loaded_as and not self.snapshots.is_good:
+        """Take a last snapshot where much has changed, or let go of one that tells what is gone."""
+        is_concerned = self._loaded_as or self.follower.deleted_at is not None
+        if self.snapshots and is_concerned and not self.snapshots.is_good:
             await self.take_snapshots()
 
     def _forget(self, agent: str) -> None:
