@@ -947,6 +947,31 @@ async def test_writers_do_not_wait_for_the_file(
     assert told(index, *WORDS) == told(await fresh(opened.db), *WORDS)
 
 
+@pytest.mark.parametrize("is_stopped", [True, False])
+async def test_a_snapshot_that_comes_to_nothing_leaves_nothing_of_what_was_deleted(
+    opened: OpenStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_stopped: bool
+) -> None:
+    """By a stop amid it, or by a full disk; the deletion is taken in as the index is copied."""
+    keys = await opened.push("the secret of nobody", "a kettle")
+    residency = residency_of(opened.db, tmp_path / "index")
+    await residency.index_of("main")
+    await residency.take_snapshots()
+    assert holds(tmp_path / "index", *keys) == [True, True]
+    await remove(opened.pipeline, "main", keys[0])
+    if is_stopped:
+        taking, may_go_on = await begin_to_take(residency, monkeypatch)
+        taking.cancel()
+        may_go_on.set()
+        await asyncio.gather(taking, return_exceptions=True)
+        monkeypatch.setattr(module, "write_arrays", write_arrays)
+        await residency.close()
+        assert holds(tmp_path / "index", *keys) == [False, True]
+    else:
+        monkeypatch.setattr(module, "write_arrays", refuse)
+        await residency.take_snapshots()
+        assert files_in(tmp_path / "index") == []
+
+
 @pytest.mark.parametrize("is_rebuilt", [False, True])
 async def test_a_log_that_is_forgotten_while_a_file_is_written_makes_it_no_snapshot(
     opened: OpenStore, tmp_path: Path, *, is_rebuilt: bool, monkeypatch: pytest.MonkeyPatch

@@ -177,14 +177,13 @@ class Snapshots:
             and expected.fits(index)
         ]
         started = self._taken_at = time.monotonic()
-        deleted_at = self._follower.deleted_at
         try:
             await self._take(chosen, doubts)
         except (OSError, StampRefused, ServiceError) as error:
             log.warning("no snapshot was taken in %s: %s", self._folder, loggable(error))
             # On a full disk each takes what is left of it for a while.
             self._rests_until = time.monotonic() + _LONGEST_SECONDS
-            if deleted_at is not None or self._follower.deleted_at is not None:
+            if self._follower.deleted_at is not None:
                 await self._go_without()
             return
         self._took_seconds = time.monotonic() - started
@@ -202,23 +201,28 @@ class Snapshots:
         stamp = await self._follower.feed.stamp()
         told = {expected.agent: await self._facts(expected) for _, expected in chosen}
         paths: list[Path] = []
-        changes = self._follower.changes
+        changes, deleted_at = self._follower.changes, None
         try:
             for index, _ in chosen:
                 # Writers wait for the copy, not its file: what they write stands behind the stamp.
                 async with self._follower.at_rest():
                     if not paths:
-                        changes, self._follower.deleted_at = self._follower.changes, None
+                        changes, deleted_at = self._follower.changes, self._follower.deleted_at
+                        self._follower.deleted_at = None
                     saved = await asyncio.to_thread(save_index, index)
                 saved.facts |= {**told[index.agent], "stamp": stamp}
                 paths.append(await asyncio.to_thread(self._write, index.agent, saved))
             _check_doubts(doubts, chosen)
             await self._follower.feed.publish(stamp)
+            self._changes, self._own = changes, paths
         except (OSError, StampRefused, StoreFull):
             # Of no use, and as many a try on a full disk; a database that is away may know them.
-            await asyncio.to_thread(_remove, paths)
+            for path in paths:
+                await asyncio.to_thread(path.unlink, missing_ok=True)
             raise
-        self._changes, self._own = changes, paths
+        finally:
+            if self._own is not paths:  # the older files still tell of it
+                self._follower.deleted_at = deleted_at or self._follower.deleted_at
         await asyncio.to_thread(self._forget_all_but, paths)
 
     async def forget(self) -> None:
@@ -276,11 +280,6 @@ def remove_files(folder: Path, kept: Sequence[Path] = ()) -> None:
 def _check_doubts(doubts: Container[str], chosen: Iterable[tuple[AgentIndex, Expected]]) -> None:
     if any(index.agent in doubts for index, _ in chosen):
         raise StampRefused("an index has come into doubt meanwhile")
-
-
-def _remove(paths: Iterable[Path]) -> None:
-    for path in paths:
-        path.unlink(missing_ok=True)
 
 
 def _name_of(agent: str) -> str:
