@@ -36,7 +36,7 @@ async def find_drift(db: Database, index: AgentIndex, follower: Follower) -> dic
         if index.beyond_budget:
             return None
         if index.counts() == before:
-            held = Counter(before) + Counter(table for table, _ in tuple(index.corrupt))
+            held = Counter(before) + Counter(table for table, _ in list(index.corrupt))
             held["embedding"] += len(index.unfit)
             drift = {name: held[name] - n for name, n in sorted(stored.items()) if held[name] != n}
             # What went from a page that was read, and came to a later one, is counted twice.

@@ -181,7 +181,8 @@ class TextIndex:
             self._merge(group)
 
     def _parts(self) -> Iterator[IndexPart]:
-        yield from tuple(self._segments.values())  # any thread may ask while they change
+        # A copy: who asks for `bytes` holds no lock.
+        yield from tuple(self._segments.values())
         yield self._tail
 
     def _add(self, rows: Sequence[int], texts: Sequence[str]) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from service.index.resident.postings import Segment
 from service.index.resident.text import TextIndex
 from service.text.terms import Terms
 from service.text.words import index_words, query_words
@@ -280,6 +281,19 @@ def test_words_that_are_forgotten_keep_their_term(monkeypatch: pytest.MonkeyPatc
     long = "x1" * 60
     assert terms[long] == terms[long]
     assert long not in terms
+
+
+def test_how_much_is_held_can_be_asked_while_texts_are_put(monkeypatch: pytest.MonkeyPatch) -> None:
+    index, measure = TextIndex(tail_documents=1), vars(Segment)["bytes"]
+    index.put([0], ["memory"])
+
+    def amid(segment: Segment) -> object:
+        index.put([1], ["memories"])
+        return measure.fget(segment)
+
+    monkeypatch.setattr(Segment, "bytes", property(amid))
+    before = index.bytes
+    assert 0 < before < index.bytes
 
 
 def test_a_row_that_has_the_text_is_left_alone() -> None:
