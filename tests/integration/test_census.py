@@ -9,7 +9,8 @@ from uuid import uuid4
 import pytest
 
 from service.index.resident import census, loading
-from service.index.resident.census import CENSUS_OF_MEMORIES, CENSUS_PAGE
+from service.index.resident import residency as residencies
+from service.index.resident.census import CENSUS_OF_MEMORIES, CENSUS_PAGE, find_drift
 from service.memories.storing import remove, store
 from service.store.database import Database
 from service.store.queries import Query
@@ -105,3 +106,20 @@ async def test_what_comes_and_goes_between_two_pages_is_no_difference(
         monkeypatch.setattr(Database, "run", amid)
         assert await resident.residency.take_census("main") == {}
         assert pages.count(pages[0]) == 2
+
+
+async def test_an_index_that_is_exchanged_while_it_is_counted_leaves_no_difference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_store(tmp_path) as opened, resident_engine(opened.db) as resident:
+        await opened.push("A kettle.")
+        await resident.residency.index_of("main")
+
+        async def amid(*asked: Any) -> Any:
+            await resident.residency.rebuild(["main"])
+            await opened.push("A crane.")
+            return await find_drift(*asked)
+
+        monkeypatch.setattr(residencies, "find_drift", amid)
+        assert await resident.residency.take_census("main") == {}
+        assert resident.residency.state().drift == {}

@@ -164,10 +164,12 @@ class Residency:
 
     async def take_census(self, agent: str) -> dict[str, int]:
         """Compare one resident index with the store, row counts by table; returns the drift."""
-        drift = await find_drift(self.db, await self.index_of(agent), self.follower)
-        if drift is not None and agent in self._residents:
-            self._drift[agent] = drift
-        return drift or {}
+        index = await self.index_of(agent)
+        drift = await find_drift(self.db, index, self.follower)
+        if drift is None or self._residents.get(agent) is not index:  # exchanged: it lags
+            return {}
+        self._drift[agent] = drift
+        return drift
 
     async def _watch(self) -> None:
         next_census = time.monotonic() + _CENSUS_SECONDS
@@ -178,8 +180,7 @@ class Residency:
                 self._make_room()
                 if self.snapshots and self.snapshots.is_due():
                     await self.take_snapshots()
-                if time.monotonic() >= next_census:
-                    started = time.monotonic()
+                if (started := time.monotonic()) >= next_census:
                     await self._repair_drift()
                     spent = time.monotonic() - started
                     next_census = time.monotonic() + max(_CENSUS_SECONDS, spent * _CENSUS_SHARE)
