@@ -1,5 +1,6 @@
 """Where a store is, and how much of an embedded one lies in its write-ahead log only."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from fcntl import LOCK_NB, LOCK_SH, flock
 from pathlib import Path
@@ -119,7 +120,11 @@ class StoreAddress:
         folder = self.folder
         if folder is None or not (folder / part).is_dir():
             return {}
-        return {file.name: file.stat().st_size for file in (folder / part).iterdir()}
+        sizes = {}
+        for file in (folder / part).iterdir():
+            with suppress(FileNotFoundError):  # the engine removes some meanwhile
+                sizes[file.name] = file.stat().st_size
+        return sizes
 
 
 def _has_manifest(folder: Path) -> bool:
