@@ -81,8 +81,12 @@ class ReaderLine:
         return self._process.pid if self._process and self.is_alive else None
 
     def knows(self, agent: str, index: AgentIndex | None) -> bool:
-        """Return whether it answers about an agent from a copy of this index."""
-        return agent in self._attached and self.told.get(agent) is index
+        """Return whether it answers about an agent from a copy of this index.
+
+        Not while it reads a file, of whatever agent: a question would wait until it is through.
+        """
+        is_told = agent in self._attached and self.told.get(agent) is index
+        return is_told and not self._attaching
 
     async def start(self) -> None:
         """Start its process; raises OSError."""
