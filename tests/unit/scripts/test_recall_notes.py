@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from scripts.measure_recall import read, wrong_in
+from scripts.recall import waiting_vectors
 from scripts.recall.notes import (
     NotesSet,
     answerable,
@@ -113,6 +114,19 @@ def test_what_asks_for_a_file_that_is_not_loaded_is_left_out() -> None:
 def test_a_section_that_a_loaded_file_has_not_is_a_mistake() -> None:
     with pytest.raises(ValueError, match=r"n1: there is no section a\.md#Coffee$"):
         answerable([natural("a.md#Coffee")], {"a.md#Tea"})
+
+
+def test_an_embedding_server_that_is_away_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(waiting_vectors, "_STUCK_SECONDS", 0.1)
+    monkeypatch.setattr(waiting_vectors, "_LOOK_SECONDS", 0.01)
+    answer = httpx.MockTransport(lambda _: httpx.Response(200, json={"without_vector": 7}))
+    with (
+        httpx.Client(base_url="http://s", transport=answer) as client,
+        pytest.raises(TimeoutError, match="7 memories of diary still wait"),
+    ):
+        waiting_vectors.wait_for_vectors(client, "diary")
 
 
 def test_notes_are_stored_file_by_file_and_their_memories_read_page_by_page() -> None:
